@@ -1,0 +1,37 @@
+/* Files: whole reads with a limit, read-only maps, writes that are there completely or not at all. */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include <cuzk/status.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Reads a regular file of at most max_bytes. *data gets one extra terminating zero byte; free with
+   mem_free. */
+enum cuzk_status file_read(const char *path, size_t max_bytes, uint8_t **data, size_t *len,
+                           struct cuzk_error *err);
+
+/* A file mapped read-only. */
+struct file_map {
+    const uint8_t *data;
+    size_t len;
+    int fd;
+    int64_t modified_ns; /* modification time when it was mapped */
+};
+
+/* Maps a regular, non-empty file; the descriptor stays open so that file_map_check can notice that
+   the file was cut or written under the map. */
+enum cuzk_status file_map_open(const char *path, struct file_map *map, struct cuzk_error *err);
+void file_map_close(struct file_map *map);
+
+/* CUZK_IO when the file has another size or modification time than when it was mapped. */
+enum cuzk_status file_map_check(const struct file_map *map, struct cuzk_error *err);
+
+/* Writes path by way of "path.part", fsync and rename: a reader sees the old file or the whole new
+   one. */
+enum cuzk_status file_write(const char *path, const void *data, size_t len, struct cuzk_error *err);
+
+/* Creates the folder and its missing parents (mode 0755). */
+enum cuzk_status file_make_dirs(const char *path, struct cuzk_error *err);
+
+#endif

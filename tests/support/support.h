@@ -1,0 +1,36 @@
+/* What all test programs share: cmocka with its includes, and where known answers are. */
+#ifndef TESTS_SUPPORT_H
+#define TESTS_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cuzk/status.h>
+
+/* Path of a known-answer file. "vectors/…" of the project comes first, then the shared collection
+   ($CUZK_SHARED_VECTORS, else ../shared/vectors). NULL if it is in neither. The result is
+   valid until the next call from the same thread. */
+const char *vector_path(const char *name);
+
+/* As vector_path, but skips the running cmocka test, with one line that names the file. */
+const char *vector_path_or_skip(const char *name);
+
+/* Whole content of a known-answer file, decompressed by its ending (.xz, .gz); the running test is
+   skipped if the file is absent. Free with mem_free. */
+uint8_t *vector_read_or_skip(const char *name, size_t *len);
+
+/* Fails the running test with the error's text unless status is CUZK_OK. */
+#define assert_ok(status, err)                                                                     \
+    do {                                                                                           \
+        if ((status) != CUZK_OK)                                                                   \
+            fail_msg("unexpected failure: %s", (err).text);                                        \
+    } while (0)
+
+/* Compares bytes with hexadecimal text. */
+void assert_hex_equal(const uint8_t *bytes, size_t len, const char *hex);
+
+#endif
