@@ -1,0 +1,87 @@
+/* The seam between the proving recipe and what computes it.
+
+   A backend proves one partition from its witness: it returns the five group sums that depend on the
+   proving key and the witness (the specification, part A.9, steps 1–3):
+       h = Σ h_i·H_i      l = Σ aux_i·L_i
+       a = Σ inputs·A + Σ dense aux·A      b_g1, b_g2 likewise
+   Blinding, assembly and verification are host code in groth16/ and the same for all backends.
+   groth16/prove.c is the only caller. Given the same witness all backends return the same sums. */
+#ifndef BACKEND_BACKEND_H
+#define BACKEND_BACKEND_H
+
+#include "math/group.h"
+#include "r1cs/shape.h"
+#include "timeline/event.h"
+
+/* The proving key's vectors as they lie in the file: uncompressed big-endian points (part A.6).
+   Memory belongs to the caller and outlives the loaded key. */
+struct backend_key {
+    const uint8_t *h, *l, *a, *b_g1, *b_g2;
+    uint32_t n_h, n_l, n_a, n_b_g1, n_b_g2;
+};
+
+struct backend_sums {
+    struct g1 h, l, a, b_g1;
+    struct g2 b_g2;
+};
+
+/* What a device can hold. */
+struct backend_memory {
+    uint64_t total_bytes;
+    uint64_t free_bytes;
+};
+
+struct backend_options {
+    unsigned threads;           /* cpu: 0 = all of this process */
+    const char *devices;        /* cuda: comma-separated indices or UUIDs, NULL = all */
+    uint64_t vram_budget_bytes; /* cuda: 0 = what is free */
+    const char *sim_timing;     /* sim: durations, see sim.h */
+    struct timeline *timeline;  /* may be NULL */
+};
+
+/* An opened device, a circuit ready on it (shape and key), a partition under way. */
+struct backend_device;
+struct backend_circuit;
+
+/* Where the events of a partition go. */
+struct backend_span {
+    const char *job_id;
+    int partition;
+    int worker;
+};
+
+struct backend {
+    const char *name;   /* "cpu", "cuda", "sim" */
+    bool makes_proofs;  /* false for sim: its sums are not a proof and never leave as one */
+
+    /* Devices that this backend finds; CUZK_NO_DEVICE if it cannot run here. */
+    enum cuzk_status (*count)(const struct backend_options *options, unsigned *n,
+                              struct cuzk_error *err);
+    enum cuzk_status (*open)(const struct backend_options *options, unsigned index,
+                             struct backend_device **out, struct cuzk_error *err);
+    void (*close)(struct backend_device *device);
+    /* One line for people ("cpu, 2 threads", "NVIDIA H200, UUID"); valid while open. */
+    const char *(*describe)(const struct backend_device *device);
+    enum cuzk_status (*memory)(const struct backend_device *device, struct backend_memory *out,
+                               struct cuzk_error *err);
+
+    /* Makes shape and key ready (both outlive the result). Slow the first time. */
+    enum cuzk_status (*load)(struct backend_device *device, const struct shape *shape,
+                             const struct backend_key *key, struct backend_circuit **out,
+                             struct cuzk_error *err);
+    void (*unload)(struct backend_circuit *circuit);
+    /* Bytes of device memory that a loaded circuit and one partition at work take. */
+    uint64_t (*bytes)(const struct backend_circuit *circuit);
+
+    /* Proves one partition and returns when its sums are there. Called by one worker thread each;
+       several workers may be inside at once. Emits the device's phases to the timeline.
+       CUZK_DEVICE_FAULT: the device failed, another try elsewhere may do. */
+    enum cuzk_status (*prove)(struct backend_circuit *circuit, const struct witness *witness,
+                              const struct backend_span *span, struct backend_sums *out,
+                              struct cuzk_error *err);
+};
+
+/* By name; NULL if this build has none of that name. */
+const struct backend *backend_find(const char *name);
+
+#endif

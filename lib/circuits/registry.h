@@ -1,0 +1,42 @@
+/* All circuits: proof kind and sector size → shape, partitions, parameter file, name. */
+#ifndef CIRCUITS_REGISTRY_H
+#define CIRCUITS_REGISTRY_H
+
+#include "r1cs/shape.h"
+
+/* X(NAME, label, short name). Values are those of the wire interface. */
+enum proof_kind {
+    PROOF_KIND_NONE = 0,
+    PROOF_KIND_POREP = 1,   /* "porep" */
+    PROOF_KIND_UPDATE = 2,  /* "snap": empty sector update */
+    PROOF_KIND_WINDOW = 3,  /* "wpost" */
+    PROOF_KIND_WINNING = 4, /* "winning" */
+};
+
+/* One circuit. Entries are static and never change. */
+struct circuit_info {
+    const char *id;           /* "porep-32g", "winning-2k", …: ids of the interface, <kind>-<size> */
+    enum proof_kind kind;
+    uint64_t sector_bytes;
+    const char *size_text;    /* "32GiB" */
+    unsigned partitions;      /* of one proof; 1 for PoSt (window: the caller decides how many) */
+    uint32_t n_inputs;        /* with the constant 1: the params file's ic count */
+    uint64_t params_bytes;    /* size of the .params file, part I.2 */
+    const char *params_name;  /* "v28-….params" without the ending, part H */
+    const char *params_digest;/* first 32 hex digits of the published file's BLAKE2b; "" if unpublished */
+    const char *vk_digest;
+};
+
+size_t circuit_count(void);
+const struct circuit_info *circuit_at(size_t index);
+
+/* NULL if there is none. */
+const struct circuit_info *circuit_find(enum proof_kind kind, uint64_t sector_bytes);
+/* By id, case-sensitive. */
+const struct circuit_info *circuit_by_id(const char *id);
+
+/* Compiles the circuit's shape. Takes up to about 2 s for the largest; the caller keeps the result. */
+enum cuzk_status circuit_shape(const struct circuit_info *circuit, struct shape **out,
+                               struct cuzk_error *err);
+
+#endif

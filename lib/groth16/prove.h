@@ -1,0 +1,26 @@
+/* The proving recipe (the specification, part A.9), for all backends. */
+#ifndef GROTH16_PROVE_H
+#define GROTH16_PROVE_H
+
+#include "backend/backend.h"
+#include "groth16/params.h"
+#include "groth16/verify.h"
+
+/* Blinding scalars. Random for real proofs; fixed only in tests. */
+struct blinding {
+    struct fr r, s;
+};
+
+/* From getrandom(2). The caller wipes it (mem_wipe). */
+enum cuzk_status blinding_random(struct blinding *out, struct cuzk_error *err);
+
+/* Proves one partition. Deterministic given the blinding, whatever backend and thread count. */
+enum cuzk_status prove_partition(const struct backend *backend, struct backend_circuit *circuit,
+                                 const struct vk *vk, const struct witness *witness,
+                                 const struct blinding *blinding, const struct backend_span *span,
+                                 struct proof *out, struct cuzk_error *err);
+
+/* The key's vectors as a backend wants them. */
+void params_backend_key(const struct params *params, struct backend_key *out);
+
+#endif

@@ -1,0 +1,161 @@
+/* Recording what ran when. Everything that takes time in the daemon emits typed events into a
+   timeline; a background thread writes them as TIMELINE lines (the format that operators' scripts
+   read today) and keeps the latest ones for the live page.
+
+   An emit costs tens of nanoseconds: it copies one record into a ring that belongs to the calling
+   thread, without a lock and without memory being taken. When a ring is full the event is dropped
+   and counted, and the count is itself reported. A NULL timeline means "off" in every call.
+
+   Reading logs and explaining them is another matter: timeline/analysis.h. */
+#ifndef TIMELINE_EVENT_H
+#define TIMELINE_EVENT_H
+
+#include <cuzk/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Spans: X(NAME, key of the value printed with its end). Each gives a NAME_START and a NAME_END.
+   SYNTH and GPU are the classic ones and keep exactly the format of the existing system. */
+#define TIMELINE_SPAN_MAP(X)                                                                       \
+    X(SYNTH, "synth_ms")     /* witness synthesis of a partition, by a synthesis worker */         \
+    X(GPU, "gpu_ms")         /* the device is truly occupied by a partition */                     \
+    X(RPC, "bytes")          /* a request message is received and decoded */                       \
+    X(JOURNAL, "bytes")      /* something is made durable: payload, state, proof */                \
+    X(QUEUE, "ms")           /* the accepted job waits for its turn */                             \
+    X(PARSE, "ms")           /* vanilla proof read, checked, public inputs computed */             \
+    X(BUDGET_WAIT, "bytes")  /* a partition may not start: the memory budget is spent */           \
+    X(SRS_LOAD, "bytes")     /* params are being mapped, checked or moved to a device */           \
+    X(SRS_WAIT, "ms")        /* a partition waits for a load that another one started */           \
+    X(LOOKAHEAD_WAIT, "ms")  /* a synthesized partition finds the channel full */                  \
+    X(LOCK_WAIT, "ms")       /* a picked-up partition waits for its device to be free */           \
+    X(UPLOAD, "bytes")       /* device phase: host to device */                                    \
+    X(EVAL, "us")            /* device phase: row values a, b from the witness */                  \
+    X(NTT, "us")             /* device phase: quotient polynomial */                               \
+    X(MSM, "us")             /* device phase: the five group sums */                               \
+    X(FINISH, "ms")          /* host work on a partition's sums: tails, assembly, bytes */         \
+    X(VERIFY, "ms")          /* our verifier on a partition's proof or on the whole job */         \
+    X(REPLY, "bytes")        /* the answer is encoded and handed to the connection */
+
+/* Instants: X(NAME, key of its value). In RUN_START and RUN_END the label names the run. */
+#define TIMELINE_INSTANT_MAP(X)                                                                    \
+    X(CHAN_SEND, "value")     /* a synthesized partition enters the device's queue (classic) */    \
+    X(GPU_PICKUP, "value")    /* a device worker takes it (classic) */                             \
+    X(JOB_ACCEPTED, "bytes")  /* admitted under an id; text: kind=porep-c2,partitions=10 */        \
+    X(JOB_DONE, "ms")         /* value: milliseconds since JOB_ACCEPTED */                         \
+    X(JOB_FAILED, "ms")       /* text: reason=... */                                               \
+    X(JOB_CANCELLED, "ms")                                                                         \
+    X(RETRY, "value")         /* a partition is done again; text: reason=... */                    \
+    X(ENGINE_START, "value")  /* text: synth_workers=,lookahead=,devices=,workers_per_device= */   \
+    X(DEVICE_WORKER, "value") /* says which device a worker drives; text: name=... */              \
+    X(RUN_START, "value")     /* a labelled stretch begins, e.g. a bench batch; text: its config */\
+    X(RUN_END, "value")                                                                            \
+    X(DROPPED, "events")      /* rings overflowed; value: events lost since the last DROPPED */
+
+enum timeline_span {
+#define X(name, key) TIMELINE_SPAN_##name,
+    TIMELINE_SPAN_MAP(X)
+#undef X
+        TIMELINE_SPAN_COUNT
+};
+
+/* The closed set of events: for each span s the start is 2s and the end 2s + 1, then the instants. */
+enum timeline_kind {
+#define X(name, key) TIMELINE_##name##_START, TIMELINE_##name##_END,
+    TIMELINE_SPAN_MAP(X)
+#undef X
+#define X(name, key) TIMELINE_##name,
+        TIMELINE_INSTANT_MAP(X)
+#undef X
+            TIMELINE_KIND_COUNT
+};
+
+enum {
+    TIMELINE_LABEL_BYTES = 96,  /* longer labels are cut and get a hash, so they stay distinct */
+    TIMELINE_TEXT_BYTES = 120,  /* longer texts are cut */
+};
+
+struct timeline;
+
+/* Where an event belongs. A caller fills it once for a job or a partition and hands it down by
+   argument; a backend emits its phases with the scope that it was given. */
+struct timeline_scope {
+    struct timeline *timeline; /* NULL: nothing is recorded */
+    const char *label;         /* the job id; unique among the jobs in flight; NULL: no job */
+    int32_t partition;         /* -1: the whole job */
+    int32_t worker;            /* device worker, counted over all devices; -1: none */
+    int32_t device;            /* -1: none */
+};
+
+/* A scope of a whole job (or of nothing, with label NULL). */
+#define TIMELINE_SCOPE(timeline_, label_)                                                          \
+    ((struct timeline_scope){ (timeline_), (label_), -1, -1, -1 })
+
+struct timeline_options {
+    int fd;                /* where lines go, normally 2 (stderr); -1: no lines */
+    bool say_gpu_queue;    /* print CHAN_SEND as GPU_QUEUE, the newer name of the same event */
+    uint32_t ring_events;  /* capacity of a thread's ring, a power of two; 0: 2048 */
+    uint32_t history_events; /* latest events kept in memory for the live page; 0: none */
+};
+
+/* One recorded event, as kept in memory. */
+struct timeline_record {
+    int64_t time_ns; /* since the timeline was created */
+    int64_t value;   /* -1: none; the unit is in the kind's key */
+    int32_t partition;
+    int32_t worker;
+    int32_t device;
+    uint16_t kind; /* enum timeline_kind */
+    char label[TIMELINE_LABEL_BYTES]; /* "" : no job */
+    char text[TIMELINE_TEXT_BYTES];   /* further key=value details, or "" */
+};
+
+/* Starts the epoch (offset 0) and the writer thread. The descriptor stays the caller's. */
+enum cuzk_status timeline_create(const struct timeline_options *options, struct timeline **timeline,
+                                 struct cuzk_error *err);
+
+/* Writes what is left, stops the writer and frees. No other thread may be emitting any more; those
+   that did are still there or have been joined. NULL is allowed. */
+void timeline_destroy(struct timeline *timeline);
+
+/* Records an event now. value: see the kind's key; -1: none. */
+void timeline_emit(const struct timeline_scope *scope, enum timeline_kind kind, int64_t value);
+
+/* As timeline_emit, with further details "key=value,key=value" (NULL: none). */
+void timeline_emit_text(const struct timeline_scope *scope, enum timeline_kind kind, int64_t value,
+                        const char *text);
+
+/* As timeline_emit, for an event that happened at clock_now_ns() == time_ns, before this call: a
+   device's phases, whose clock the backend maps to the host's. */
+void timeline_emit_at(const struct timeline_scope *scope, enum timeline_kind kind, int64_t value,
+                      uint64_t time_ns);
+
+/* Returns when everything that was emitted before the call is written and in the history. */
+void timeline_flush(struct timeline *timeline);
+
+/* Events lost since the start because a ring was full. */
+uint64_t timeline_dropped(struct timeline *timeline);
+
+/* A copy of the history in order of recording; *records is freed with mem_free (NULL when empty). */
+enum cuzk_status timeline_history(struct timeline *timeline, struct timeline_record **records,
+                                  size_t *count, struct cuzk_error *err);
+
+/* "SYNTH_START" and so on; never NULL. */
+const char *timeline_kind_name(enum timeline_kind kind);
+
+/* The key under which the kind's value is printed ("synth_ms"). */
+const char *timeline_kind_value_key(enum timeline_kind kind);
+
+/* The kind of a name (CHAN_SEND and GPU_QUEUE both give TIMELINE_CHAN_SEND); false: no such name. */
+bool timeline_kind_parse(const char *name, size_t len, enum timeline_kind *kind);
+
+/* Longest line that timeline_format_line writes, with newline and terminator. */
+#define TIMELINE_LINE_BYTES 768
+
+/* Writes "TIMELINE,<offset_ms>,<event>,<job_id>,<detail>\n" to line and returns its length. In the
+   label everything that could break the line (comma, %, control and non-ASCII bytes) is written as
+   %XX, no label as "-"; so a line has five fields, the last one a list of key=value details. */
+size_t timeline_format_line(const struct timeline_record *record, bool say_gpu_queue,
+                            char line[TIMELINE_LINE_BYTES]);
+
+#endif
