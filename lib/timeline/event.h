@@ -105,7 +105,8 @@ struct timeline_record {
     int32_t partition;
     int32_t worker;
     int32_t device;
-    uint16_t kind; /* enum timeline_kind */
+    uint16_t kind;  /* enum timeline_kind */
+    uint64_t order; /* counts the records as they were collected; decides between equal times */
     char label[TIMELINE_LABEL_BYTES]; /* "" : no job */
     char text[TIMELINE_TEXT_BYTES];   /* further key=value details, or "" */
 };
@@ -150,11 +151,12 @@ const char *timeline_kind_value_key(enum timeline_kind kind);
 bool timeline_kind_parse(const char *name, size_t len, enum timeline_kind *kind);
 
 /* Longest line that timeline_format_line writes, with newline and terminator. */
-#define TIMELINE_LINE_BYTES 768
+#define TIMELINE_LINE_BYTES 1024
 
 /* Writes "TIMELINE,<offset_ms>,<event>,<job_id>,<detail>\n" to line and returns its length. In the
    label everything that could break the line (comma, %, control and non-ASCII bytes) is written as
-   %XX, no label as "-"; so a line has five fields, the last one a list of key=value details. */
+   %XX, no label as "-"; so a line has five fields, the last one a list of key=value details (in
+   the text of the record commas separate details and stay). */
 size_t timeline_format_line(const struct timeline_record *record, bool say_gpu_queue,
                             char line[TIMELINE_LINE_BYTES]);
 

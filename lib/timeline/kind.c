@@ -10,10 +10,10 @@ static const struct {
     const char *name;
     const char *value_key;
 } kinds[TIMELINE_KIND_COUNT] = {
-#define X(name, key) { #name "_START", key }, { #name "_END", key },
+#define X(name, key) {#name "_START", key}, {#name "_END", key},
     TIMELINE_SPAN_MAP(X)
 #undef X
-#define X(name, key) { #name, key },
+#define X(name, key) {#name, key},
         TIMELINE_INSTANT_MAP(X)
 #undef X
 };
@@ -82,8 +82,8 @@ static void add_detail(struct line *line, bool *first, const char *key, int64_t 
     if (number < 0)
         return;
     char detail[64];
-    int len = snprintf(detail, sizeof detail, "%s%s=%lld", *first ? "" : ",", key,
-                       (long long)number);
+    int len =
+        snprintf(detail, sizeof detail, "%s%s=%lld", *first ? "" : ",", key, (long long)number);
     add_bytes(line, detail, (size_t)len);
     *first = false;
 }
@@ -113,14 +113,14 @@ static void add_details(struct line *line, const struct timeline_record *record)
     add_detail(line, &first, timeline_kind_value_key(kind), record->value);
     if (record->text[0]) {
         add_string(line, first ? "" : ",");
-        add_escaped(line, record->text, "");
+        add_escaped(line, record->text, "%");
     }
 }
 
 size_t timeline_format_line(const struct timeline_record *record, bool say_gpu_queue,
                             char line_out[TIMELINE_LINE_BYTES])
 {
-    struct line line = { line_out, 0 };
+    struct line line = {line_out, 0};
     enum timeline_kind kind = (enum timeline_kind)record->kind;
     bool renamed = say_gpu_queue && kind == TIMELINE_CHAN_SEND;
     char offset[32];

@@ -1,10 +1,10 @@
 /* Rings of the emitting threads, and the writer that drains them.
 
    Each thread has a ring of its own in each timeline: it alone advances `head`, the writer alone
-   advances `tail`. The writer collects what all rings hold, orders it by time and writes it. An event
-   is stamped just before it is published, so a fresh one is held back for HOLD_BACK_NS, during which
-   a slower thread can still deliver an earlier one; events of device clocks that come later than that
-   are written when they come (readers sort by offset). */
+   advances `tail`. The writer collects what all rings hold, orders it by time and writes it. An
+   event is stamped just before it is published, so a fresh one is held back for HOLD_BACK_NS,
+   during which a slower thread can still deliver an earlier one; events of device clocks that come
+   later than that are written when they come (readers sort by offset). */
 #include "timeline/event.h"
 
 #include "base/check.h"
@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { DEFAULT_RING_EVENTS = 2048, DRAIN_PERIOD_MS = 20, OUTPUT_BYTES = 64 * 1024 };
+/* Lines are written in whole lines of at most PIPE_BUF (4,096) bytes together, which a pipe never
+   mixes with the log lines of other threads. */
+enum { DEFAULT_RING_EVENTS = 2048, DRAIN_PERIOD_MS = 20, OUTPUT_BYTES = 4096 };
 #define HOLD_BACK_NS 20000000
 
 struct ring {
@@ -58,6 +61,7 @@ struct timeline {
     struct timeline_record *pending; /* taken from the rings, not yet written */
     size_t pending_count;
     size_t pending_capacity;
+    uint64_t collected; /* records ever taken from rings */
     uint64_t dropped_reported;
     uint64_t dropped_pending; /* lost by the writer itself, without memory for `pending` */
     char *output;
@@ -69,7 +73,8 @@ static void release_ring(void *ring)
     atomic_store_explicit(&((struct ring *)ring)->owned, false, memory_order_release);
 }
 
-/* The ring of a thread that emits for the first time: one that an ended thread left, or a new one. */
+/* The ring of a thread that emits for the first time: one that an ended thread left, or a new one.
+ */
 static struct ring *adopt_ring(struct timeline *timeline)
 {
     struct ring *ring = atomic_load(&timeline->rings);
@@ -95,7 +100,8 @@ static struct ring *adopt_ring(struct timeline *timeline)
     return ring;
 }
 
-/* Copies a label; one that is too long keeps its beginning and gets a hash (FNV-1a) of all of it. */
+/* Copies a label; one that is too long keeps its beginning and gets a hash (FNV-1a) of all of it.
+ */
 static void copy_label(char out[TIMELINE_LABEL_BYTES], const char *label)
 {
     size_t len = strnlen(label, TIMELINE_LABEL_BYTES);
@@ -190,9 +196,11 @@ static void drain_ring(struct timeline *timeline, struct ring *ring)
     if (mem_reserve(&pending, &timeline->pending_capacity, timeline->pending_count + count,
                     sizeof *timeline->pending)) {
         timeline->pending = pending;
-        for (; tail < head; tail++)
-            timeline->pending[timeline->pending_count++] =
-                ring->records[tail & (timeline->ring_events - 1)];
+        for (; tail < head; tail++) {
+            struct timeline_record *record = &timeline->pending[timeline->pending_count++];
+            *record = ring->records[tail & (timeline->ring_events - 1)];
+            record->order = timeline->collected++;
+        }
     } else {
         timeline->dropped_pending += count;
     }
@@ -231,7 +239,9 @@ static void put_out(struct timeline *timeline, const struct timeline_record *rec
 static int compare_times(const void *a, const void *b)
 {
     const struct timeline_record *x = a, *y = b;
-    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
 }
 
 static void report_drops(struct timeline *timeline)
@@ -251,16 +261,15 @@ static void report_drops(struct timeline *timeline)
     put_out(timeline, &record);
 }
 
-/* One round: everything that is old enough (with `all`: everything) goes out in order of time. glibc's
-   qsort is a stable merge sort here, so the events of one thread keep their order. */
+/* One round: everything that is old enough (with `all`: everything) goes out in order of time;
+   `order` keeps the events of one thread in their order. */
 static void drain(struct timeline *timeline, bool all)
 {
     int64_t now = (int64_t)(clock_now_ns() - timeline->epoch_ns);
     for (struct ring *ring = atomic_load(&timeline->rings); ring; ring = ring->next)
         drain_ring(timeline, ring);
     if (timeline->pending_count > 1)
-        qsort(timeline->pending, timeline->pending_count, sizeof *timeline->pending,
-              compare_times);
+        qsort(timeline->pending, timeline->pending_count, sizeof *timeline->pending, compare_times);
     size_t ready = 0;
     while (ready < timeline->pending_count &&
            (all || timeline->pending[ready].time_ns <= now - HOLD_BACK_NS))
@@ -326,6 +335,17 @@ static void init_locks(struct timeline *timeline)
     pthread_condattr_destroy(&attributes);
 }
 
+/* The writer takes no signals: they are for the threads that expect them. */
+static int start_writer(struct timeline *timeline)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failure = pthread_create(&timeline->writer, NULL, write_loop, timeline);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failure;
+}
+
 enum cuzk_status timeline_create(const struct timeline_options *options, struct timeline **out,
                                  struct cuzk_error *err)
 {
@@ -355,7 +375,7 @@ enum cuzk_status timeline_create(const struct timeline_options *options, struct 
         return error_errno(err, CUZK_RESOURCE_EXHAUSTED, failure, "timeline: no thread key");
     }
     init_locks(timeline);
-    failure = pthread_create(&timeline->writer, NULL, write_loop, timeline);
+    failure = start_writer(timeline);
     if (failure) {
         pthread_key_delete(timeline->ring_key);
         free_timeline(timeline);
