@@ -36,19 +36,11 @@ struct backend_options {
     const char *devices;        /* cuda: comma-separated indices or UUIDs, NULL = all */
     uint64_t vram_budget_bytes; /* cuda: 0 = what is free */
     const char *sim_timing;     /* sim: durations, see sim.h */
-    struct timeline *timeline;  /* may be NULL */
 };
 
 /* An opened device, a circuit ready on it (shape and key), a partition under way. */
 struct backend_device;
 struct backend_circuit;
-
-/* Where the events of a partition go. */
-struct backend_span {
-    const char *job_id;
-    int partition;
-    int worker;
-};
 
 struct backend {
     const char *name;   /* "cpu", "cuda", "sim" */
@@ -74,10 +66,10 @@ struct backend {
     uint64_t (*bytes)(const struct backend_circuit *circuit);
 
     /* Proves one partition and returns when its sums are there. Called by one worker thread each;
-       several workers may be inside at once. Emits the device's phases to the timeline.
+       several workers may be inside at once. Emits the device's phases to the scope.
        CUZK_DEVICE_FAULT: the device failed, another try elsewhere may do. */
     enum cuzk_status (*prove)(struct backend_circuit *circuit, const struct witness *witness,
-                              const struct backend_span *span, struct backend_sums *out,
+                              const struct timeline_scope *scope, struct backend_sums *out,
                               struct cuzk_error *err);
 };
 

@@ -17,7 +17,7 @@ enum cuzk_status blinding_random(struct blinding *out, struct cuzk_error *err);
 /* Proves one partition. Deterministic given the blinding, whatever backend and thread count. */
 enum cuzk_status prove_partition(const struct backend *backend, struct backend_circuit *circuit,
                                  const struct vk *vk, const struct witness *witness,
-                                 const struct blinding *blinding, const struct backend_span *span,
+                                 const struct blinding *blinding, const struct timeline_scope *scope,
                                  struct proof *out, struct cuzk_error *err);
 
 /* The key's vectors as a backend wants them. */
