@@ -6,8 +6,9 @@
    Allocation order and row order are part of the circuit (the specification, notation).
 
    Values are always passed, so that gadgets need no second code path; the recorder ignores them. A
-   gadget that runs out of memory, or whose driver did, marks the system as failed and goes on;
-   cs_status tells at the end. */
+   gadget that runs out of memory, or whose driver did, marks the system as failed (cs_fail) and goes
+   on; variables allocated after that are the constant 1. The function that ran the program reports
+   it. */
 #ifndef R1CS_CS_H
 #define R1CS_CS_H
 
@@ -99,11 +100,12 @@ struct cs {
     struct witness *witness; /* non-NULL in the witness driver: fast paths write to it directly */
     enum cuzk_status status; /* sticky first failure */
     uint32_t n_inputs;       /* including the constant 1, which the driver's constructor allocates */
-    uint32_t n_aux;
+    uint32_t n_aux;          /* in the witness driver, witness->n_aux is the count */
     uint64_t n_rows;
     const char **scopes;     /* gadget path for messages */
     size_t n_scopes;
     size_t scopes_capacity;
+    size_t n_unnamed;        /* scopes above them for which there was no memory */
     unsigned template_depth;
 };
 
@@ -112,7 +114,8 @@ struct var cs_input(struct cs *cs, const struct fr *value);
 struct var cs_num(struct cs *cs, const struct fr *value);
 struct var cs_bit(struct cs *cs, bool value);
 
-/* Appends the row a · b = c. The combinations are normalised in place; NULL stands for the empty one. */
+/* Appends the row a · b = c. The combinations may be normalised in place; NULL stands for the empty
+   one. They remain the caller's: lc_clear them for the next row. */
 void cs_enforce(struct cs *cs, struct lc *a, struct lc *b, struct lc *c);
 
 /* True: run the gadget and finish with cs_template_end, naming the variables that later gadgets use

@@ -1,0 +1,32 @@
+/* The R1CS digest (the specification, part I.1) row by row. Private to lib/r1cs. */
+#ifndef R1CS_DIGEST_H
+#define R1CS_DIGEST_H
+
+#include "math/fr.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { DIGEST_TERM_BYTES = 4 + FR_BYTES };
+
+/* Bytes are gathered so that the hash function sees large pieces. */
+struct digest_stream {
+    struct hasher *hasher;
+    uint8_t *buffer;
+    size_t len;
+};
+
+bool digest_start(struct digest_stream *stream);
+/* Room for `bytes` ≤ DIGEST_PIECE_BYTES more bytes; the caller advances len by what it wrote. */
+uint8_t *digest_room(struct digest_stream *stream, size_t bytes);
+void digest_add_u32(struct digest_stream *stream, uint32_t value);
+/* One term: variable id and canonical coefficient. */
+void digest_add_term(struct digest_stream *stream, uint32_t id, const uint8_t coeff[FR_BYTES]);
+/* Adds the three counts, writes the digest and frees. */
+void digest_finish(struct digest_stream *stream, uint32_t n_inputs, uint32_t n_aux,
+                   uint64_t n_rows, uint8_t digest[32]);
+/* Frees without a digest. */
+void digest_drop(struct digest_stream *stream);
+
+#endif
