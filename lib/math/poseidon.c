@@ -1,0 +1,236 @@
+/* The permutation follows part C.4: round constants folded into `compressed`, the partial rounds'
+   matrices factored into sparse ones. Sums of products are accumulated at full width and reduced
+   once, which halves the work of the mixes. */
+#include "math/poseidon.h"
+
+#include "base/check.h"
+#include "math/poseidon_constants.h"
+
+#include <pthread.h>
+
+__extension__ typedef unsigned __int128 uint128;
+
+enum { ARITIES = 4 };
+static struct poseidon_constants constants[ARITIES];
+static pthread_once_t constants_once = PTHREAD_ONCE_INIT;
+
+static void compute_all_constants(void)
+{
+    static const unsigned arity[ARITIES] = { 2, 4, 8, 11 };
+    static const unsigned partial_rounds[ARITIES] = { 55, 56, 57, 57 };
+    for (size_t i = 0; i < ARITIES; i++)
+        poseidon_constants_compute(&constants[i], arity[i], partial_rounds[i]);
+}
+
+const struct poseidon_constants *poseidon_constants(unsigned arity)
+{
+    pthread_once(&constants_once, compute_all_constants);
+    for (size_t i = 0; i < ARITIES; i++) {
+        if (constants[i].arity == arity)
+            return &constants[i];
+    }
+    CHECK(!"an arity that no tree uses");
+    return NULL;
+}
+
+void poseidon_tag(struct fr *tag, unsigned arity, enum poseidon_domain domain)
+{
+    fr_from_u64(tag, domain == POSEIDON_RANDOMNESS ? (uint64_t)1 << 40 : ((uint64_t)1 << arity) - 1);
+}
+
+/* r, and −1/r modulo 2^64. */
+static const uint64_t modulus[4] = { 0xffffffff00000001u, 0x53bda402fffe5bfeu, 0x3339d80809a1d805u,
+                                     0x73eda753299d7d48u };
+static const uint64_t minus_inverse = 0xfffffffeffffffffu;
+
+/* Montgomery reduction of a sum of up to POSEIDON_WIDTH_MAX products of field elements. */
+static void reduce(struct fr *out, uint64_t t[9])
+{
+    for (int i = 0; i < 4; i++) {
+        uint64_t m = t[i] * minus_inverse;
+        uint128 carry = 0;
+        for (int j = 0; j < 4; j++) {
+            carry += (uint128)m * modulus[j] + t[i + j];
+            t[i + j] = (uint64_t)carry;
+            carry >>= 64;
+        }
+        for (int j = i + 4; j < 9; j++) {
+            carry += t[j];
+            t[j] = (uint64_t)carry;
+            carry >>= 64;
+        }
+    }
+    /* The value v = t[4…8] is below 12·r²/2^256 + r < 6.5·r. With k = ⌊v / 2^255⌋ ≤ 5, v − k·r is not
+       negative and below 2^255 + 5·(2^255 − r) < 2·r. */
+    uint64_t k = t[8] << 1 | t[7] >> 63;
+    uint64_t v[4], w[4];
+    uint128 product = 0;
+    unsigned char borrow = 0;
+    for (int i = 0; i < 4; i++) {
+        product += (uint128)k * modulus[i];
+        uint128 difference = (uint128)t[4 + i] - (uint64_t)product - borrow;
+        v[i] = (uint64_t)difference;
+        borrow = (difference >> 64) != 0;
+        product >>= 64;
+    }
+    borrow = 0;
+    for (int i = 0; i < 4; i++) {
+        uint128 difference = (uint128)v[i] - modulus[i] - borrow;
+        w[i] = (uint64_t)difference;
+        borrow = (difference >> 64) != 0;
+    }
+    for (int i = 0; i < 4; i++)
+        out->v.l[i] = borrow ? v[i] : w[i];
+}
+
+/* out = Σ a[i] · b[i · stride], n ≤ POSEIDON_WIDTH_MAX. out is not among the operands. */
+static void dot(struct fr *out, size_t n, const struct fr *a, const struct fr *b, size_t stride)
+{
+    uint64_t t[9];
+    uint128 column = 0;
+    uint64_t overflow = 0;
+    /* Product scanning: limb k of the sum collects all a_i · b_j with i + j = k. */
+    for (int k = 0; k < 7; k++) {
+        int first = k < 4 ? 0 : k - 3;
+        int last = k < 4 ? k : 3;
+        for (size_t m = 0; m < n; m++) {
+            const limb_t *x = a[m].v.l;
+            const limb_t *y = b[m * stride].v.l;
+            for (int i = first; i <= last; i++) {
+                uint128 product = (uint128)x[i] * y[k - i];
+                column += product;
+                overflow += column < product;
+            }
+        }
+        t[k] = (uint64_t)column;
+        column = column >> 64 | (uint128)overflow << 64;
+        overflow = 0;
+    }
+    t[7] = (uint64_t)column;
+    t[8] = (uint64_t)(column >> 64);
+    reduce(out, t);
+}
+
+/* state = state · matrix */
+static void mix(unsigned width, struct fr *state,
+                const struct fr matrix[POSEIDON_WIDTH_MAX][POSEIDON_WIDTH_MAX])
+{
+    struct fr next[POSEIDON_WIDTH_MAX];
+    for (unsigned j = 0; j < width; j++)
+        dot(&next[j], width, state, &matrix[0][j], POSEIDON_WIDTH_MAX);
+    memcpy(state, next, width * sizeof *state);
+}
+
+static void mix_sparse(unsigned width, struct fr *state, const struct fr *w, const struct fr *v)
+{
+    struct fr first, product;
+    dot(&first, width, state, w, 1);
+    for (unsigned j = 1; j < width; j++) {
+        fr_mul(&product, &v[j - 1], &state[0]);
+        fr_add(&state[j], &state[j], &product);
+    }
+    state[0] = first;
+}
+
+/* One S-box; squares[0…2] = x², x⁴, x⁵ + constant (the last also in *x). */
+static void sbox(struct fr *x, const struct fr *constant, struct fr squares[3])
+{
+    fr_sqr(&squares[0], x);
+    fr_sqr(&squares[1], &squares[0]);
+    fr_mul(x, x, &squares[1]);
+    if (constant)
+        fr_add(x, x, constant);
+    squares[2] = *x;
+}
+
+/* Where a permutation's intermediate values go: the next place of a trace, or a place that is
+   overwritten when there is no trace. */
+struct tracer {
+    struct fr *next;
+    struct fr unused[4];
+};
+
+static struct fr *trace_take(struct tracer *tracer, size_t count)
+{
+    if (!tracer->next)
+        return tracer->unused;
+    struct fr *place = tracer->next;
+    tracer->next += count;
+    return place;
+}
+
+static void sbox_traced(struct fr *x, const struct fr *constant, struct tracer *tracer)
+{
+    struct fr *place = trace_take(tracer, 4);
+    place[0] = *x;
+    sbox(x, constant, place + 1);
+}
+
+static void permute(struct fr *state, unsigned arity, enum poseidon_domain domain,
+                    const struct fr *inputs, struct fr *trace)
+{
+    const struct poseidon_constants *c = poseidon_constants(arity);
+    const struct fr *constant = c->compressed;
+    struct tracer tracer = { .next = trace };
+    unsigned width = c->width;
+    struct fr unused[3];
+    poseidon_tag(&state[0], arity, domain);
+    for (unsigned i = 0; i < width; i++) {
+        if (i > 0)
+            state[i] = inputs[i - 1];
+        fr_add(&state[i], &state[i], &constant[i]);
+        sbox(&state[i], &constant[width + i], i > 0 ? trace_take(&tracer, 3) : unused);
+    }
+    constant += 2 * width;
+    mix(width, state, c->mds);
+    for (unsigned round = 1; round < POSEIDON_FULL_ROUNDS / 2; round++, constant += width) {
+        for (unsigned i = 0; i < width; i++)
+            sbox_traced(&state[i], &constant[i], &tracer);
+        mix(width, state, round == POSEIDON_FULL_ROUNDS / 2 - 1 ? c->pre_sparse : c->mds);
+    }
+    for (unsigned round = 0; round < c->partial_rounds; round++) {
+        sbox_traced(&state[0], constant++, &tracer);
+        mix_sparse(width, state, c->sparse_w[round], c->sparse_v[round]);
+    }
+    for (unsigned round = 1; round <= POSEIDON_FULL_ROUNDS / 2; round++, constant += width) {
+        bool last = round == POSEIDON_FULL_ROUNDS / 2;
+        for (unsigned i = 0; i < width; i++)
+            sbox_traced(&state[i], last ? NULL : &constant[i], &tracer);
+        if (last) {
+            /* Only element 1 leaves the permutation. */
+            struct fr digest;
+            dot(&digest, width, state, &c->mds[0][1], POSEIDON_WIDTH_MAX);
+            state[1] = digest;
+            *trace_take(&tracer, 1) = digest;
+        } else {
+            mix(width, state, c->mds);
+        }
+    }
+}
+
+void poseidon_hash(struct fr *out, unsigned arity, const struct fr *inputs)
+{
+    struct fr state[POSEIDON_WIDTH_MAX];
+    permute(state, arity, POSEIDON_TREE, inputs, NULL);
+    *out = state[1];
+}
+
+void poseidon_hash_randomness(struct fr *out, const struct fr inputs[2])
+{
+    struct fr state[POSEIDON_WIDTH_MAX];
+    permute(state, 2, POSEIDON_RANDOMNESS, inputs, NULL);
+    *out = state[1];
+}
+
+size_t poseidon_trace_len(unsigned arity)
+{
+    const struct poseidon_constants *c = poseidon_constants(arity);
+    return 31 * (size_t)c->width + 4 * (size_t)c->partial_rounds - 2;
+}
+
+void poseidon_trace(struct fr *trace, unsigned arity, enum poseidon_domain domain,
+                    const struct fr *inputs)
+{
+    struct fr state[POSEIDON_WIDTH_MAX];
+    permute(state, arity, domain, inputs, trace);
+}
