@@ -37,7 +37,8 @@ struct cuzk_engine_options {
     unsigned synthesis_concurrency;  /* partitions synthesized at once; 0: 1 */
     unsigned synthesis_lookahead;    /* finished syntheses that may wait for a device; 0: 1 */
     unsigned workers_per_device;     /* 0: 1 on cpu, 2 on cuda */
-    uint64_t memory_budget_bytes;    /* 0: what this process may use, less a margin */
+    uint64_t memory_budget_bytes;    /* 0: what this process may use, less memory_margin_bytes */
+    uint64_t memory_margin_bytes;    /* 0: none */
     unsigned queue_max;              /* jobs waiting; more are refused; 0: 1000 */
     uint64_t keep_result_ms;         /* finished proofs are served that long; 0: one hour */
     const char *sim_timing;          /* durations of the sim backend, see lib/backend/sim */

@@ -40,17 +40,30 @@ void chan_free(struct chan *chan)
     mem_free(chan);
 }
 
+static bool put_last(struct chan *chan, void *item)
+{
+    if (chan->closed || chan->len == chan->capacity)
+        return false;
+    chan->items[(chan->first + chan->len) % chan->capacity] = item;
+    chan->len++;
+    pthread_cond_broadcast(&chan->changed);
+    return true;
+}
+
 bool chan_send(struct chan *chan, void *item)
 {
     pthread_mutex_lock(&chan->lock);
     while (chan->len == chan->capacity && !chan->closed)
         pthread_cond_wait(&chan->changed, &chan->lock);
-    bool sent = !chan->closed;
-    if (sent) {
-        chan->items[(chan->first + chan->len) % chan->capacity] = item;
-        chan->len++;
-        pthread_cond_broadcast(&chan->changed);
-    }
+    bool sent = put_last(chan, item);
+    pthread_mutex_unlock(&chan->lock);
+    return sent;
+}
+
+bool chan_try_send(struct chan *chan, void *item)
+{
+    pthread_mutex_lock(&chan->lock);
+    bool sent = put_last(chan, item);
     pthread_mutex_unlock(&chan->lock);
     return sent;
 }

@@ -15,6 +15,9 @@ void chan_free(struct chan *chan);
 /* Waits while the channel is full; false once it is closed (the item stays the caller's). */
 bool chan_send(struct chan *chan, void *item);
 
+/* As chan_send, but never waits: false also while the channel is full. */
+bool chan_try_send(struct chan *chan, void *item);
+
 /* Waits while the channel is empty; NULL once it is closed and drained. */
 void *chan_receive(struct chan *chan);
 
