@@ -59,7 +59,7 @@ enum timeline_span {
         TIMELINE_SPAN_COUNT
 };
 
-/* The closed set of events: for each span s the start is 2s and the end 2s + 1, then the instants. */
+/* The closed set of events: span s starts with kind 2s and ends with 2s + 1; then the instants. */
 enum timeline_kind {
 #define X(name, key) TIMELINE_##name##_START, TIMELINE_##name##_END,
     TIMELINE_SPAN_MAP(X)
@@ -137,7 +137,7 @@ void timeline_flush(struct timeline *timeline);
 /* Events lost since the start because a ring was full. */
 uint64_t timeline_dropped(struct timeline *timeline);
 
-/* A copy of the history in order of recording; *records is freed with mem_free (NULL when empty). */
+/* A copy of the history in order of recording; free *records with mem_free (NULL when empty). */
 enum cuzk_status timeline_history(struct timeline *timeline, struct timeline_record **records,
                                   size_t *count, struct cuzk_error *err);
 
@@ -147,7 +147,7 @@ const char *timeline_kind_name(enum timeline_kind kind);
 /* The key under which the kind's value is printed ("synth_ms"). */
 const char *timeline_kind_value_key(enum timeline_kind kind);
 
-/* The kind of a name (CHAN_SEND and GPU_QUEUE both give TIMELINE_CHAN_SEND); false: no such name. */
+/* The kind of a name (CHAN_SEND and GPU_QUEUE give TIMELINE_CHAN_SEND); false: no such name. */
 bool timeline_kind_parse(const char *name, size_t len, enum timeline_kind *kind);
 
 /* Longest line that timeline_format_line writes, with newline and terminator. */

@@ -1,0 +1,153 @@
+/* Where the wall time of each job went: every moment between its first and last event belongs to one
+   part, so the parts add up to the wall time exactly. */
+#include "timeline/report.h"
+
+/* A stretch of the job that a part claims. Of several claims on one moment the highest part wins, so
+   what is closer to the end of the pipeline; TIMELINE_PART_OTHER is what nobody claims. */
+struct claim {
+    int64_t start_us, end_us;
+    enum timeline_part part;
+};
+
+enum { CLAIMS_MAX = 96 };
+
+struct claims {
+    struct claim list[CLAIMS_MAX];
+    size_t count;
+};
+
+static void claim(struct claims *claims, int64_t start_us, int64_t end_us, enum timeline_part part)
+{
+    if (start_us >= 0 && end_us > start_us && claims->count < CLAIMS_MAX)
+        claims->list[claims->count++] = (struct claim){ start_us, end_us, part };
+}
+
+static enum timeline_part part_of(enum timeline_span span)
+{
+    switch (span) {
+    case TIMELINE_SPAN_RPC:
+        return TIMELINE_PART_RECEIVE;
+    case TIMELINE_SPAN_JOURNAL:
+        return TIMELINE_PART_JOURNAL;
+    case TIMELINE_SPAN_QUEUE:
+        return TIMELINE_PART_QUEUE;
+    case TIMELINE_SPAN_PARSE:
+        return TIMELINE_PART_PARSE;
+    case TIMELINE_SPAN_BUDGET_WAIT:
+        return TIMELINE_PART_BUDGET;
+    case TIMELINE_SPAN_SRS_LOAD:
+    case TIMELINE_SPAN_SRS_WAIT:
+        return TIMELINE_PART_SRS;
+    case TIMELINE_SPAN_LOOKAHEAD_WAIT:
+        return TIMELINE_PART_LOOKAHEAD;
+    case TIMELINE_SPAN_LOCK_WAIT:
+        return TIMELINE_PART_LOCK;
+    case TIMELINE_SPAN_FINISH:
+        return TIMELINE_PART_FINISH;
+    case TIMELINE_SPAN_VERIFY:
+        return TIMELINE_PART_VERIFY;
+    case TIMELINE_SPAN_REPLY:
+        return TIMELINE_PART_REPLY;
+    default:
+        return TIMELINE_PART_OTHER; /* device phases are inside GPU */
+    }
+}
+
+/* The latest moment that is known of an attempt. */
+static int64_t last_moment(const struct timeline_partition *partition)
+{
+    int64_t last = TIMELINE_NONE;
+    for (enum stage s = 0; s < STAGE_COUNT; s++)
+        if (partition_stage_us(partition, s) > last)
+            last = partition_stage_us(partition, s);
+    return last;
+}
+
+static const struct timeline_partition *last_partition(const struct timeline_report *report,
+                                                       const struct timeline_job *job)
+{
+    const struct timeline_partition *last = NULL;
+    for (size_t i = job->partitions; i < job->partitions + job->partition_count; i++)
+        if (!last || last_moment(&report->partitions[i]) > last_moment(last))
+            last = &report->partitions[i];
+    return last;
+}
+
+/* The classic moments of the last partition. Before its synthesis, from the moment when the job was
+   ready for it, the partition waited for a synthesis worker. */
+static void claim_partition(struct claims *claims, const struct timeline_report *report,
+                            const struct timeline_job *job, const struct timeline_partition *last,
+                            int64_t ready_us)
+{
+    for (size_t i = job->partitions; i < job->partitions + job->partition_count; i++) {
+        int64_t start = report->partitions[i].synth_start_us;
+        if (start >= 0 && (ready_us < 0 || start < ready_us))
+            ready_us = start;
+    }
+    claim(claims, ready_us, last->synth_start_us, TIMELINE_PART_WORKER);
+    claim(claims, last->synth_start_us, last->synth_end_us, TIMELINE_PART_SYNTH);
+    claim(claims, last->sent_us, last->picked_us, TIMELINE_PART_CHANNEL);
+    claim(claims, last->picked_us, last->gpu_start_us, TIMELINE_PART_LOCK);
+    claim(claims, last->gpu_start_us, last->gpu_end_us, TIMELINE_PART_DEVICE);
+}
+
+/* The part of the moments between two neighbouring bounds of claims. */
+static enum timeline_part winner(const struct claims *claims, int64_t at_us)
+{
+    int best = -1;
+    for (size_t i = 0; i < claims->count; i++) {
+        const struct claim *c = &claims->list[i];
+        if (c->start_us <= at_us && at_us < c->end_us && (int)c->part > best)
+            best = (int)c->part;
+    }
+    return best < 0 ? TIMELINE_PART_OTHER : (enum timeline_part)best;
+}
+
+static int64_t next_bound(const struct claims *claims, int64_t after_us, int64_t end_us)
+{
+    int64_t next = end_us;
+    for (size_t i = 0; i < claims->count; i++) {
+        const struct claim *c = &claims->list[i];
+        if (c->start_us > after_us && c->start_us < next)
+            next = c->start_us;
+        if (c->end_us > after_us && c->end_us < next)
+            next = c->end_us;
+    }
+    return next;
+}
+
+static void split_job(const struct timeline_report *report, struct timeline_job *job, size_t index)
+{
+    struct claims claims = { .count = 0 };
+    const struct timeline_partition *last = last_partition(report, job);
+    int64_t ready_us = TIMELINE_NONE;
+    for (size_t i = report->job_intervals[index]; i < report->job_intervals[index + 1]; i++) {
+        const struct timeline_interval *interval = &report->intervals[i];
+        bool whole = interval->partition == TIMELINE_NONE;
+        if (!whole && (!last || interval->partition != last->index))
+            continue;
+        enum timeline_part part = part_of((enum timeline_span)interval->span);
+        if (part != TIMELINE_PART_OTHER)
+            claim(&claims, interval->start_us, interval->end_us, part);
+        bool before = interval->span == TIMELINE_SPAN_PARSE || interval->span == TIMELINE_SPAN_QUEUE;
+        if (before && interval->end_us > ready_us)
+            ready_us = interval->end_us;
+    }
+    if (last)
+        claim_partition(&claims, report, job, last, ready_us);
+    for (int64_t at = job->start_us; at < job->end_us;) {
+        int64_t next = next_bound(&claims, at, job->end_us);
+        job->split_us[winner(&claims, at)] += next - at;
+        at = next;
+    }
+}
+
+void report_split_jobs(struct timeline_report *report)
+{
+    for (size_t i = 0; i < report->job_count; i++) {
+        struct timeline_job *job = &report->jobs[i];
+        split_job(report, job, i);
+        for (size_t part = 0; part < TIMELINE_PART_COUNT; part++)
+            report->runs[job->run].split_us[part] += job->split_us[part];
+    }
+}
