@@ -116,8 +116,10 @@ static int read_options(int argc, char **argv, struct config *config, const char
         if (status == CUZK_OK && optind < argc)
             status = error_set(&err, CUZK_INVALID_ARGUMENT, "unexpected argument: %s",
                                argv[optind]);
-        if (status != CUZK_OK)
-            return exit_with_error("cuzk", &err);
+        if (status != CUZK_OK) {
+            exit_with_error("cuzk", &err);
+            return EXIT_CODE_USAGE;
+        }
     }
     return -1;
 }
