@@ -14,6 +14,7 @@ if(NOT systemd_FOUND)
     message(STATUS "libsystemd: not found, readiness notification and socket activation are off")
 endif()
 
+set(CUZK_BLST_VERSION "@chainsafe/blst 0.2.11")
 # blst from tools/setup: one C file and one assembly file. PORTABLE picks ADX at run time.
 set(BLST_DIR "${CMAKE_SOURCE_DIR}/.deps/blst")
 if(EXISTS "${BLST_DIR}/src/server.c")

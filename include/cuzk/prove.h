@@ -51,6 +51,10 @@ enum cuzk_status cuzk_verify_c1(const struct cuzk_prove_options *options, const 
                                 size_t c1_len, const uint8_t *proof, size_t proof_len,
                                 struct cuzk_phase_times *times, struct cuzk_error *err);
 
+/* Writes one line about a backend ("cuda", "cpu", "sim") to out: what it finds on this machine, or why
+   it cannot be used ("not built in", "no device"). */
+void cuzk_backend_describe(const char *name, char *out, size_t out_bytes);
+
 /* Synthesis alone, for benches and comparison with the reference. */
 struct cuzk_synth_options {
     unsigned partition;
