@@ -26,6 +26,18 @@ enum cuzk_status report_find_runs(struct timeline_report *report,
 /* split.c: the wall time of each job by part. */
 void report_split_jobs(struct timeline_report *report);
 
+/* The attempt of a job that reached its last moment last; NULL: the job has no partition. */
+const struct timeline_partition *report_last_partition(const struct timeline_report *report,
+                                                       const struct timeline_job *job);
+
+/* Visits the moments from start to end as they look to one partition of a job (NULL: to the job as
+   a whole): neighbouring stretches in order of time, each with its part. */
+typedef void split_visitor(void *context, int64_t start_us, int64_t end_us,
+                           enum timeline_part part);
+void report_split_window(const struct timeline_report *report, uint32_t job,
+                         const struct timeline_partition *partition, int64_t start_us,
+                         int64_t end_us, split_visitor *visit, void *context);
+
 /* sweep.c: utilisation of a run's devices, the causes of their idleness, and levels. */
 enum cuzk_status report_sweep(struct timeline_report *report, struct timeline_run *run,
                                        struct cuzk_error *err);

@@ -9,7 +9,7 @@ struct claim {
     enum timeline_part part;
 };
 
-enum { CLAIMS_MAX = 96 };
+enum { CLAIMS_MAX = 96, PARTITION_CLAIMS = 5 };
 
 struct claims {
     struct claim list[CLAIMS_MAX];
@@ -63,7 +63,7 @@ static int64_t last_moment(const struct timeline_partition *partition)
     return last;
 }
 
-static const struct timeline_partition *last_partition(const struct timeline_report *report,
+const struct timeline_partition *report_last_partition(const struct timeline_report *report,
                                                        const struct timeline_job *job)
 {
     const struct timeline_partition *last = NULL;
@@ -116,37 +116,46 @@ static int64_t next_bound(const struct claims *claims, int64_t after_us, int64_t
     return next;
 }
 
-static void split_job(const struct timeline_report *report, struct timeline_job *job, size_t index)
+void report_split_window(const struct timeline_report *report, uint32_t job,
+                         const struct timeline_partition *partition, int64_t start_us,
+                         int64_t end_us, split_visitor *visit, void *context)
 {
     struct claims claims = { .count = 0 };
-    const struct timeline_partition *last = last_partition(report, job);
     int64_t ready_us = TIMELINE_NONE;
-    for (size_t i = report->job_intervals[index]; i < report->job_intervals[index + 1]; i++) {
+    for (size_t i = report->job_intervals[job]; i < report->job_intervals[job + 1]; i++) {
         const struct timeline_interval *interval = &report->intervals[i];
         bool whole = interval->partition == TIMELINE_NONE;
-        if (!whole && (!last || interval->partition != last->index))
+        if (!whole && (!partition || interval->partition != partition->index))
             continue;
         enum timeline_part part = part_of((enum timeline_span)interval->span);
-        if (part != TIMELINE_PART_OTHER)
+        /* A job with more intervals than this is no real one; its partition keeps its place. */
+        if (part != TIMELINE_PART_OTHER && claims.count < CLAIMS_MAX - PARTITION_CLAIMS)
             claim(&claims, interval->start_us, interval->end_us, part);
         bool before = interval->span == TIMELINE_SPAN_PARSE || interval->span == TIMELINE_SPAN_QUEUE;
         if (before && interval->end_us > ready_us)
             ready_us = interval->end_us;
     }
-    if (last)
-        claim_partition(&claims, report, job, last, ready_us);
-    for (int64_t at = job->start_us; at < job->end_us;) {
-        int64_t next = next_bound(&claims, at, job->end_us);
-        job->split_us[winner(&claims, at)] += next - at;
+    if (partition)
+        claim_partition(&claims, report, &report->jobs[job], partition, ready_us);
+    for (int64_t at = start_us; at < end_us;) {
+        int64_t next = next_bound(&claims, at, end_us);
+        visit(context, at, next, winner(&claims, at));
         at = next;
     }
+}
+
+static void add_to_split(void *context, int64_t start_us, int64_t end_us, enum timeline_part part)
+{
+    struct timeline_job *job = context;
+    job->split_us[part] += end_us - start_us;
 }
 
 void report_split_jobs(struct timeline_report *report)
 {
     for (size_t i = 0; i < report->job_count; i++) {
         struct timeline_job *job = &report->jobs[i];
-        split_job(report, job, i);
+        report_split_window(report, (uint32_t)i, report_last_partition(report, job), job->start_us,
+                            job->end_us, add_to_split, job);
         for (size_t part = 0; part < TIMELINE_PART_COUNT; part++)
             report->runs[job->run].split_us[part] += job->split_us[part];
     }
