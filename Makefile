@@ -1,0 +1,46 @@
+# Front of the build. `make demo` and `make check` are all that a new user needs; both set up the
+# machine first (as root once).
+.DEFAULT_GOAL := all
+.PHONY: all setup demo check check-long tidy bench install clean format asan tsan
+
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+
+all: setup
+	cmake --preset release >/dev/null
+	cmake --build build -j $(JOBS)
+
+setup:
+	tools/setup
+
+# The main job: a real 2 KiB C1 through the daemon to verified proofs and a waterfall.
+demo: all
+	tools/demo
+
+# Everything that must hold before a commit.
+check: all
+	tools/check
+
+# As check, with the tests that take minutes or need much memory.
+check-long: all
+	CUZK_TEST_LONG=1 tools/check
+
+tidy:
+	tools/tidy
+
+bench: all
+	bench/run
+
+asan tsan:
+	cmake --preset $@ >/dev/null
+	cmake --build build-$@ -j $(JOBS)
+	tools/check --build build-$@ --unit
+
+format:
+	git ls-files '*.c' '*.h' '*.cpp' '*.cu' '*.cuh' | grep -v '^vectors/' | xargs clang-format -i
+
+install: all
+	cmake --install build --prefix $(PREFIX)
+
+clean:
+	rm -rf build build-*
