@@ -1,0 +1,58 @@
+/* Additions of affine points in batches: the inner loop of every group sum.
+
+   An affine addition needs the inverse of x_b - x_a. Many independent additions share one inversion
+   (Montgomery's trick), which leaves 5 products and 1 square for each: fewer than any projective form.
+
+   A kernel is one implementation of that loop. Its points are two canonical coordinates (infinity is
+   all zero) in the kernel's own Montgomery form, so points of different kernels must not be mixed:
+   they come in by decode and leave by to_standard. Negating y is the same in every form. */
+#ifndef MATH_AFFINE_H
+#define MATH_AFFINE_H
+
+#include "math/group.h"
+
+/* out = a + b, or a - b; out may be a or b, but no other pair's operand. */
+struct g1_pair {
+    const struct g1_affine *a, *b;
+    struct g1_affine *out;
+    bool negate_b;
+};
+struct g2_pair {
+    const struct g2_affine *a, *b;
+    struct g2_affine *out;
+    bool negate_b;
+};
+
+/* Bytes of scratch that n pairs need, and the alignment that it must have. */
+enum { AFFINE_SCRATCH_BYTES = 96, AFFINE_SCRATCH_EXTRA = 1024, AFFINE_SCRATCH_ALIGN = 64 };
+static inline size_t affine_scratch_bytes(size_t n)
+{
+    return n * AFFINE_SCRATCH_BYTES + AFFINE_SCRATCH_EXTRA;
+}
+
+struct g1_kernel {
+    const char *name;
+    /* Decodes n uncompressed points, number index[i] of `points` (i itself if index is NULL), as
+       POINT_CHECK_NONE does. Returns n, or the first i whose point is malformed. */
+    size_t (*decode)(struct g1_affine *out, const uint8_t *points, const uint32_t *index, size_t n);
+    /* Computes all pairs; equal, opposite and infinite operands included. */
+    void (*add_pairs)(const struct g1_pair *pairs, size_t n, void *scratch);
+    /* To the form of math/group.h. */
+    void (*to_standard)(struct g1_affine *out, const struct g1_affine *a);
+};
+
+struct g2_kernel {
+    const char *name;
+    size_t (*decode)(struct g2_affine *out, const uint8_t *points, const uint32_t *index, size_t n);
+    void (*add_pairs)(const struct g2_pair *pairs, size_t n, void *scratch);
+    void (*to_standard)(struct g2_affine *out, const struct g2_affine *a);
+};
+
+extern const struct g1_kernel g1_kernel_portable;
+extern const struct g2_kernel g2_kernel_portable;
+
+/* The fastest kernel that runs on this machine. */
+const struct g1_kernel *g1_kernel_best(void);
+const struct g2_kernel *g2_kernel_best(void);
+
+#endif

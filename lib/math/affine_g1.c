@@ -1,0 +1,20 @@
+#include "math/affine.h"
+
+#define G(name) g1_##name
+#define FIELD blst_fp
+#define FIELD_OP(name) blst_fp_##name
+#define FIELD_ONE (blst_p1_generator()->z)
+#define POINT_BYTES G1_BYTES
+#include "math/affine_impl.h"
+
+const struct g1_kernel g1_kernel_portable = {
+    .name = "portable",
+    .decode = decode,
+    .add_pairs = add_pairs,
+    .to_standard = to_standard,
+};
+
+const struct g1_kernel *g1_kernel_best(void)
+{
+    return &g1_kernel_portable;
+}

@@ -1,0 +1,16 @@
+#include "math/msm.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "math/msm_plan.h"
+
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+#define G(name) g2_##name
+#define FIELD_OP(name) blst_fp2_##name
+#define JACOBIAN g2
+#define POINT_BYTES G2_BYTES
+#include "math/summer_impl.h"
+#include "math/msm_impl.h"
