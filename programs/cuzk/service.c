@@ -98,18 +98,19 @@ static enum cuzk_status submit(struct service *service, const Cuzk__V1__SubmitPr
                                char job_id[CUZK_JOB_ID_BYTES], uint32_t *position,
                                struct cuzk_error *err)
 {
-    if (from->proof_kind < CUZK_POREP || from->proof_kind > CUZK_WINNING_POST) {
+    int kind = (int)from->proof_kind;
+    if (kind < CUZK_POREP || kind > CUZK_WINNING_POST) {
         err->status = CUZK_INVALID_ARGUMENT;
         snprintf(err->text, sizeof err->text,
                  "invalid proof_kind: %d, expected 1 (porep) to 4 (winning post)",
-                 (int)from->proof_kind);
+                 kind);
         return err->status;
     }
     /* proto3 cannot tell an absent number from 0. Curio always sends both or neither. */
     bool has_owner = from->miner_id != 0 || from->sector_number != 0;
     struct cuzk_request request = {
         .request_id = from->request_id,
-        .kind = (enum cuzk_proof_kind)from->proof_kind,
+        .kind = (enum cuzk_proof_kind)kind,
         .priority = (enum cuzk_priority)from->priority,
         .sector_bytes = from->sector_size,
         .registered_proof = from->registered_proof,
@@ -130,7 +131,7 @@ static enum cuzk_status submit(struct service *service, const Cuzk__V1__SubmitPr
     if (status != CUZK_OK)
         return status;
 
-    bool single = from->proof_kind == CUZK_POREP && from->vanilla_proof.len > 0;
+    bool single = kind == CUZK_POREP && from->vanilla_proof.len > 0;
     size_t count = single ? 1 : from->n_vanilla_proofs;
     const uint8_t **payloads = mem_alloc(count + 1, sizeof *payloads);
     size_t *lens = mem_alloc(count + 1, sizeof *lens);
