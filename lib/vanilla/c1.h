@@ -1,0 +1,78 @@
+/* Reading and checking the output of PoRep commit phase 1, "C1" (the specification, part E.6).
+
+   The input is JSON text from outside: the C1 itself or the wrapper around it that storage systems
+   send, {"SectorNum":…,"Phase1Out":"<base64 of the C1>","SectorSize":…}. It is read in one pass, in
+   pieces of any size, keys in any order, unknown keys ignored. Only what the circuit and the checks need
+   is kept (32 GiB: 8 MiB of 39 to 51 MB of text).
+
+   A struct c1 is well-formed (every count, range and field element was looked at while reading)
+   but not yet true: c1_check recomputes everything that the text claims, and only then are there partitions
+   to synthesize. Error texts name the field; "at byte N" is the offset right behind the
+   offending value, in the decoded C1 text, or in the wrapper when the text begins with "wrapper". */
+#ifndef VANILLA_C1_H
+#define VANILLA_C1_H
+
+#include "vanilla/porep_public.h"
+
+struct c1;
+struct c1_reader;
+struct pool;
+
+/* --- Reading ---------------------------------------------------------------------------------- */
+
+/* NULL without memory. */
+struct c1_reader *c1_reader_new(void);
+void c1_reader_free(struct c1_reader *reader);
+
+/* Takes the next bytes of the text. CUZK_INVALID_ARGUMENT for wrong input, CUZK_UNSUPPORTED for
+   non-interactive PoRep, CUZK_NO_MEMORY. After a failure every later call fails in the same way. */
+enum cuzk_status c1_reader_feed(struct c1_reader *reader, const void *bytes, size_t len,
+                                struct cuzk_error *err);
+
+/* The text is over. On success *out is the caller's; free it with c1_free. The reader can only be
+   freed after this. */
+enum cuzk_status c1_reader_finish(struct c1_reader *reader, struct c1 **out,
+                                  struct cuzk_error *err);
+
+/* The three above at once, for a text that is in memory. */
+enum cuzk_status c1_parse(const void *bytes, size_t len, struct c1 **out, struct cuzk_error *err);
+
+void c1_free(struct c1 *c1);
+
+/* --- What it says ----------------------------------------------------------------------------- */
+
+/* Valid as long as the C1. */
+const struct porep_public *c1_public(const struct c1 *c1);
+
+/* The wrapper's SectorNum; false if there was no wrapper. */
+bool c1_sector_number(const struct c1 *c1, uint64_t *sector_number);
+
+/* Memory that it holds. */
+size_t c1_bytes(const struct c1 *c1);
+
+/* --- Checking --------------------------------------------------------------------------------- */
+
+/* What the caller knows from elsewhere, normally from the request. */
+struct c1_expect {
+    uint64_t sector_bytes;      /* 0: any */
+    bool has_registered_proof;
+    uint64_t registered_proof;  /* number, see seal_proof.h */
+    bool has_sector_number;
+    uint64_t sector_number;
+    bool has_miner_id;
+    uint64_t miner_id;
+};
+
+/* Checks all that the text claims: agreement with expect (may be NULL); replica_id, if miner and sector
+   number (from expect or the wrapper) are known; then for every challenge its derivation, graph
+   parents, all Merkle paths, columns, labels and encoding. The first fault in the order of
+   the file is reported, with partition, challenge and part (CUZK_INVALID_ARGUMENT). Work is spread
+   over the pool (NULL: the caller alone). May be called again with another expect. */
+enum cuzk_status c1_check(struct c1 *c1, const struct c1_expect *expect, struct pool *pool,
+                          struct cuzk_error *err);
+
+/* A partition's input of the circuit, partition < config->partitions; belongs to the C1. Only after
+   c1_check succeeded. Its public inputs: porep_inputs(c1_public(c1), partition, …). */
+const struct porep_partition *c1_partition(const struct c1 *c1, unsigned partition);
+
+#endif

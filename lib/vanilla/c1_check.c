@@ -1,0 +1,329 @@
+#include "vanilla/c1_internal.h"
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "base/error.h"
+#include "base/pool.h"
+#include "math/poseidon.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+/* One run of c1_check. Challenges are checked in any order, by several threads; the first fault in the
+   order of the file is kept, and challenges behind a known fault are skipped. */
+struct check_run {
+    const struct c1 *c1;
+    struct graph graph;
+    atomic_size_t first_fault; /* number of the challenge, over all partitions */
+    pthread_mutex_t lock;
+    struct cuzk_error error; /* of first_fault; under the lock */
+};
+
+/* The challenge that a function looks at. */
+struct subject {
+    const struct c1 *c1;
+    const struct porep_config *config;
+    const struct porep_challenge *challenge;
+    const struct c1_claims *claims;
+    unsigned partition;
+    unsigned number; /* in the partition */
+    uint64_t node;   /* as derived by us */
+    uint64_t parents[POREP_PARENTS];
+    struct cuzk_error *err;
+};
+
+#define FAULT(subject, ...) error_set((subject)->err, CUZK_INVALID_ARGUMENT, __VA_ARGS__)
+
+/* --- Merkle paths ----------------------------------------------------------------------------- */
+
+static void hash_tree_d(struct fr *out, const struct fr children[2])
+{
+    uint8_t message[64];
+    uint8_t digest[SHA256_BYTES];
+    fr_to_bytes(message, &children[0]);
+    fr_to_bytes(message + 32, &children[1]);
+    sha256(message, sizeof message, digest);
+    fr_make_safe(digest);
+    CHECK(fr_from_bytes(out, digest));
+}
+
+/* The root that a path leads to from its leaf. */
+static void path_root(struct fr *root, const struct tree_shape *tree, const struct tree_path *path,
+                      const struct fr *leaf, bool binary)
+{
+    uint64_t index = path->index;
+    const struct fr *siblings = path->siblings;
+    struct fr node = *leaf;
+    for (unsigned level = 0; level < tree->levels; level++) {
+        unsigned arity = tree->arity[level];
+        unsigned own = (unsigned)(index % arity);
+        struct fr children[8];
+        for (unsigned i = 0; i < arity; i++)
+            children[i] = i == own ? node : *siblings++;
+        if (binary)
+            hash_tree_d(&node, children);
+        else
+            poseidon_hash(&node, arity, children);
+        index /= arity;
+    }
+    *root = node;
+}
+
+/* part: name of the path's place in the file. */
+static enum cuzk_status check_path(const struct subject *s, const char *part,
+                                   const struct tree_path *path, uint64_t node,
+                                   const struct fr *leaf, const struct fr *claimed_root,
+                                   const struct fr *root, const char *root_name)
+{
+    bool binary = path == &s->challenge->tree_d;
+    if (path->index != node)
+        return FAULT(s, "%s: the path leads to node %llu, expected %llu", part,
+                     (unsigned long long)path->index, (unsigned long long)node);
+    if (!fr_equal(claimed_root, root))
+        return FAULT(s, "%s: the root is not %s", part, root_name);
+    struct fr computed;
+    path_root(&computed, binary ? &s->config->tree_d : &s->config->tree_r, path, leaf, binary);
+    if (!fr_equal(&computed, root))
+        return FAULT(s, "%s: leaf and path do not hash to %s", part, root_name);
+    return CUZK_OK;
+}
+
+/* --- Columns ---------------------------------------------------------------------------------- */
+
+static enum cuzk_status check_column(const struct subject *s, unsigned column, const char *part)
+{
+    const struct c1_claims *claims = s->claims;
+    bool own = column == C1_OWN_COLUMN;
+    const struct fr *rows = own ? claims->own_rows : s->challenge->parents[column].rows;
+    const struct tree_path *path =
+        own ? &s->challenge->tree_c : &s->challenge->parents[column].path;
+    struct fr leaf;
+    poseidon_hash(&leaf, s->config->layers, rows);
+    if (!fr_equal(&leaf, &claims->column_leaf[column]))
+        return FAULT(s, "%s: the leaf is not the hash of the column's rows", part);
+    return check_path(s, part, path, own ? s->node : s->parents[column], &leaf,
+                      &claims->column_root[column],
+                      &s->c1->partitions[s->partition]->comm_c,
+                      "comm_c (that of c_x in challenge 0)");
+}
+
+static enum cuzk_status check_columns(const struct subject *s)
+{
+    TRY(check_column(s, C1_OWN_COLUMN, "c_x"));
+    for (unsigned p = 0; p < POREP_PARENTS; p++) {
+        char part[24];
+        bool drg = p < POREP_DRG_PARENTS;
+        snprintf(part, sizeof part, "%s_parents[%u]", drg ? "drg" : "exp",
+                 drg ? p : p - POREP_DRG_PARENTS);
+        TRY(check_column(s, p, part));
+    }
+    return CUZK_OK;
+}
+
+/* --- Labels ----------------------------------------------------------------------------------- */
+
+/* The labels that a layer's label hash takes: of this layer from DRG parents, of the one before from
+   expander parents. */
+static void collect_labels(const struct subject *s, unsigned layer, uint8_t (*labels)[32])
+{
+    for (unsigned p = 0; p < graph_label_parents(layer); p++) {
+        unsigned row = p < POREP_DRG_PARENTS ? layer - 1 : layer - 2;
+        fr_to_bytes(labels[p], &s->challenge->parents[p].rows[row]);
+    }
+}
+
+static enum cuzk_status check_labeling(const struct subject *s, const struct c1_labeling *labeling,
+                                       unsigned layer, const char *part,
+                                       const uint8_t (*labels)[32])
+{
+    uint8_t cycle[GRAPH_LABEL_PARENTS][32];
+    uint8_t digest[SHA256_BYTES];
+    if (labeling->layer != layer)
+        return FAULT(s, "%s: layer_index is %llu, expected %u", part,
+                     (unsigned long long)labeling->layer, layer);
+    if (labeling->node != s->node)
+        return FAULT(s, "%s: node is %llu, expected %llu", part,
+                     (unsigned long long)labeling->node, (unsigned long long)s->node);
+    for (unsigned i = 0; i < GRAPH_LABEL_PARENTS; i++)
+        memcpy(cycle[i], labels[i % graph_label_parents(layer)], 32);
+    sha256(cycle, sizeof cycle, digest);
+    if (memcmp(digest, labeling->parents_sha256, sizeof digest) != 0)
+        return FAULT(s, "%s: the parents are not the labels of the opened columns", part);
+    return CUZK_OK;
+}
+
+static enum cuzk_status check_labels(const struct subject *s)
+{
+    uint8_t labels[POREP_PARENTS][32];
+    uint8_t label[32];
+    for (unsigned layer = 1; layer <= s->config->layers; layer++) {
+        char part[40];
+        snprintf(part, sizeof part, "labeling_proofs[%u]", layer - 1);
+        collect_labels(s, layer, labels);
+        TRY(check_labeling(s, &s->claims->labeling[layer - 1], layer, part,
+                           (const uint8_t(*)[32])labels));
+        struct fr value;
+        graph_label(label, s->c1->values.replica_id, layer, s->node, (const uint8_t(*)[32])labels);
+        CHECK(fr_from_bytes(&value, label));
+        if (!fr_equal(&value, &s->claims->own_rows[layer - 1]))
+            return FAULT(s, "%s: the label hash differs from row %u of c_x", part, layer - 1);
+    }
+    TRY(check_labeling(s, &s->claims->labeling[s->config->layers], s->config->layers,
+                       "encoding_proof", (const uint8_t(*)[32])labels));
+    struct fr encoded;
+    fr_add(&encoded, &s->claims->own_rows[s->config->layers - 1], &s->challenge->data_leaf);
+    if (!fr_equal(&encoded, &s->claims->tree_r_leaf))
+        return FAULT(s, "encoding_proof: label and data do not add up to the leaf of "
+                        "comm_r_last_proof");
+    return CUZK_OK;
+}
+
+/* --- A challenge, a partition, all ------------------------------------------------------------ */
+
+static enum cuzk_status check_challenge(const struct subject *s)
+{
+    const struct porep_partition *partition = s->c1->partitions[s->partition];
+    if (s->challenge->node != s->node)
+        return FAULT(s, "labeling_proofs[0]: node is %llu, but the challenge that follows from "
+                        "replica_id and seed is %llu",
+                     (unsigned long long)s->challenge->node, (unsigned long long)s->node);
+    TRY(check_path(s, "comm_d_proofs", &s->challenge->tree_d, s->node, &s->challenge->data_leaf,
+                   &s->claims->tree_d_root, &partition->comm_d, "comm_d"));
+    TRY(check_path(s, "comm_r_last_proof", &s->challenge->tree_r, s->node,
+                   &s->claims->tree_r_leaf, &s->claims->tree_r_root, &partition->comm_r_last,
+                   "comm_r_last (that of challenge 0)"));
+    TRY(check_columns(s));
+    return check_labels(s);
+}
+
+static enum cuzk_status check_comm_r(const struct porep_partition *partition, unsigned number,
+                                     struct cuzk_error *err)
+{
+    struct fr pair[2] = { partition->comm_c, partition->comm_r_last };
+    struct fr comm_r;
+    poseidon_hash(&comm_r, 2, pair);
+    if (fr_equal(&comm_r, &partition->comm_r))
+        return CUZK_OK;
+    return error_set(err, CUZK_INVALID_ARGUMENT,
+                     "C1: partition %u: comm_r is not the hash of comm_c and comm_r_last, the roots "
+                     "in challenge 0",
+                     number);
+}
+
+static enum cuzk_status check_one(struct check_run *run, size_t index, struct cuzk_error *err)
+{
+    const struct c1 *c1 = run->c1;
+    const struct porep_config *config = c1->values.config;
+    unsigned k = (unsigned)(index / config->challenges);
+    unsigned i = (unsigned)(index % config->challenges);
+    if (i == 0)
+        TRY(check_comm_r(c1->partitions[k], k, err));
+    uint64_t nodes[POREP_CHALLENGES_MAX];
+    porep_challenges(&c1->values, k, nodes);
+    struct subject subject = {
+        .c1 = c1,
+        .config = config,
+        .challenge = &c1->partitions[k]->challenges[i],
+        .claims = &c1->claims[k][i],
+        .partition = k,
+        .number = i,
+        .node = nodes[i],
+        .err = err,
+    };
+    graph_parents(&run->graph, subject.node, subject.parents);
+    enum cuzk_status status = check_challenge(&subject);
+    if (status != CUZK_OK)
+        error_prefix(err, "C1: partition %u, challenge %u (node %llu)", k, i,
+                     (unsigned long long)subject.node);
+    return status;
+}
+
+static void run_one(void *context, size_t index)
+{
+    struct check_run *run = context;
+    struct cuzk_error err;
+    if (index > atomic_load(&run->first_fault) || check_one(run, index, &err) == CUZK_OK)
+        return;
+    pthread_mutex_lock(&run->lock);
+    if (index < atomic_load(&run->first_fault)) {
+        atomic_store(&run->first_fault, index);
+        run->error = err;
+    }
+    pthread_mutex_unlock(&run->lock);
+}
+
+static enum cuzk_status check_challenges(const struct c1 *c1, struct pool *pool,
+                                         struct cuzk_error *err)
+{
+    const struct porep_config *config = c1->values.config;
+    size_t count = (size_t)config->partitions * config->challenges;
+    struct check_run run = { .c1 = c1, .lock = PTHREAD_MUTEX_INITIALIZER };
+    atomic_init(&run.first_fault, SIZE_MAX);
+    porep_graph(&c1->values, &run.graph);
+    if (pool) {
+        pool_run(pool, count, run_one, &run);
+    } else {
+        for (size_t i = 0; i < count; i++)
+            run_one(&run, i);
+    }
+    if (run.error.status != CUZK_OK && err)
+        *err = run.error;
+    return run.error.status;
+}
+
+/* --- What others say -------------------------------------------------------------------------- */
+
+static enum cuzk_status check_expected(const struct c1 *c1, const struct c1_expect *expect,
+                                       struct cuzk_error *err)
+{
+    const struct porep_public *values = &c1->values;
+    if (expect->sector_bytes != 0 && expect->sector_bytes != values->config->sector_bytes)
+        return error_set(err, CUZK_INVALID_ARGUMENT,
+                         "sector_size is %llu in the request, but the C1 is %s of %llu bytes",
+                         (unsigned long long)expect->sector_bytes, values->proof->name,
+                         (unsigned long long)values->config->sector_bytes);
+    if (expect->has_registered_proof && expect->registered_proof != values->proof->number)
+        return error_set(err, CUZK_INVALID_ARGUMENT,
+                         "registered_proof is %llu in the request, but the C1 is %s, number %u",
+                         (unsigned long long)expect->registered_proof, values->proof->name,
+                         values->proof->number);
+    if (expect->has_sector_number && c1->wrapped && expect->sector_number != c1->sector_number)
+        return error_set(err, CUZK_INVALID_ARGUMENT,
+                         "sector_number is %llu in the request, but SectorNum in the wrapper is %llu",
+                         (unsigned long long)expect->sector_number,
+                         (unsigned long long)c1->sector_number);
+    return CUZK_OK;
+}
+
+static enum cuzk_status check_replica_id(const struct c1 *c1, const struct c1_expect *expect,
+                                         struct cuzk_error *err)
+{
+    if (!expect->has_miner_id || (!expect->has_sector_number && !c1->wrapped))
+        return CUZK_OK;
+    uint64_t sector = expect->has_sector_number ? expect->sector_number : c1->sector_number;
+    uint8_t prover_id[32];
+    uint8_t replica_id[32];
+    porep_prover_id(expect->miner_id, prover_id);
+    porep_replica_id(&c1->values, prover_id, sector, replica_id);
+    if (memcmp(replica_id, c1->values.replica_id, sizeof replica_id) == 0)
+        return CUZK_OK;
+    return error_set(err, CUZK_INVALID_ARGUMENT,
+                     "C1: replica_id is not that of miner %llu, sector %llu, with this ticket, comm_d "
+                     "and registered_proof %s",
+                     (unsigned long long)expect->miner_id, (unsigned long long)sector,
+                     c1->values.proof->name);
+}
+
+enum cuzk_status c1_check(struct c1 *c1, const struct c1_expect *expect, struct pool *pool,
+                          struct cuzk_error *err)
+{
+    if (expect) {
+        TRY(check_expected(c1, expect, err));
+        TRY(check_replica_id(c1, expect, err));
+    }
+    TRY(check_challenges(c1, pool, err));
+    c1->checked = true;
+    return CUZK_OK;
+}

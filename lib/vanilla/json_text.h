@@ -1,0 +1,50 @@
+/* JSON as a stream of events, over yajl, with a limit on everything: memory is taken once and does not
+   grow with the text. */
+#ifndef VANILLA_JSON_TEXT_H
+#define VANILLA_JSON_TEXT_H
+
+#include <cuzk/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Most bytes that may go by without an event: the longest string, number or white space. */
+enum { JSON_RUN_MAX = 32 * 1024 };
+
+enum json_event {
+    JSON_NULL,
+    JSON_BOOLEAN,
+    JSON_NUMBER, /* text: its digits as written */
+    JSON_STRING, /* text: without quotes and escapes, not terminated */
+    JSON_KEY,    /* likewise */
+    JSON_MAP,
+    JSON_MAP_END,
+    JSON_ARRAY,
+    JSON_ARRAY_END,
+};
+
+/* Receives every event; false stops the reading (the receiver knows why). */
+typedef bool json_event_fn(void *context, enum json_event event, const char *text, size_t len);
+
+struct json_text;
+
+/* NULL without memory. */
+struct json_text *json_text_new(json_event_fn *on_event, void *context);
+void json_text_free(struct json_text *text);
+
+/* Reads the next bytes of the text. CUZK_CANCELLED if on_event stopped it (err is left alone),
+   CUZK_INVALID_ARGUMENT if the text is not JSON or JSON_RUN_MAX is exceeded. Not to be called again
+   after a failure. */
+enum cuzk_status json_text_feed(struct json_text *text, const char *bytes, size_t len,
+                                struct cuzk_error *err);
+
+/* The text is over: fails if the value is not complete. */
+enum cuzk_status json_text_end(struct json_text *text, struct cuzk_error *err);
+
+/* Inside on_event: the offset right behind the event's last byte, counted from the text's begin. */
+uint64_t json_text_offset(const struct json_text *text);
+
+/* Counts bytes that belong to the text but were taken out before feeding. */
+void json_text_skip(struct json_text *text, uint64_t bytes);
+
+#endif
