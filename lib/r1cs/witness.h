@@ -2,10 +2,12 @@
 
    Layout (stable: it is uploaded to devices as it is):
    - `bits`: one bit for each aux variable in variable order, bit i at bits[i / 64] >> (i % 64) & 1,
-     little-endian words, padded with zero to a multiple of 64 bytes; 0 for full-size variables.
+     little-endian words, padded with zeros to a multiple of 64 bytes (witness_plane_words); 0 for
+     full-size variables.
    - `full`: the values of the full-size (VAR_KIND_NUM) aux variables in variable order, Montgomery
-     form. Which variables these are is a property of the shape (shape_full_index).
-   - `inputs`: all inputs, inputs[0] = 1, Montgomery form. */
+     form. Which variables these are is a property of the shape (shape_full_bitmap).
+   - `inputs`: all inputs, inputs[0] = 1, Montgomery form.
+   All three blocks are 64-byte aligned. */
 #ifndef R1CS_WITNESS_H
 #define R1CS_WITNESS_H
 
@@ -21,6 +23,7 @@ struct witness {
     uint32_t aux_capacity; /* from the shape: exact, so that nothing grows during synthesis */
     uint32_t full_capacity;
     uint32_t inputs_capacity;
+    bool overflow;         /* the program allocated more than the shape has */
 };
 
 struct shape;
@@ -36,13 +39,43 @@ void witness_free(struct witness *witness);
 
 size_t witness_bytes(const struct witness *witness);
 
-/* --- For the fast paths of templates ------------------------------------------------------------ */
+/* 64-bit words of the bit plane of n_aux variables with its padding. */
+static inline size_t witness_plane_words(uint32_t n_aux)
+{
+    return ((size_t)n_aux + 511) / 512 * 8;
+}
 
-/* Appends `count` ≤ 64 bit variables, least significant bit of `word` first. The caller allocates no
-   other way while it uses these; ids follow from n_aux. */
-void witness_append_bits(struct witness *witness, uint64_t word, unsigned count);
+/* --- For the fast paths of templates ------------------------------------------------------------
+
+   A gadget that finds cs->witness non-NULL may append the values of its variables here, in the order in
+   which its generic code allocates them, instead of running that code. witness->n_aux is the index
+   of the next variable. What does not fit is dropped and remembered in `overflow`. */
+
+/* Appends `count` (1 … 64) bit variables, least significant bit of `word` first. */
+static inline void witness_append_bits(struct witness *witness, uint64_t word, unsigned count)
+{
+    uint32_t at = witness->n_aux;
+    if (witness->aux_capacity - at < count) {
+        witness->overflow = true;
+        return;
+    }
+    unsigned shift = at % 64;
+    uint64_t *place = &witness->bits[at / 64];
+    word &= ~(uint64_t)0 >> (64 - count);
+    place[0] |= word << shift;
+    place[1] |= word >> 1 >> (63 - shift); /* the plane has a spare word at its end */
+    witness->n_aux = at + count;
+}
 
 /* Appends one full-size variable. */
-void witness_append_full(struct witness *witness, const struct fr *value);
+static inline void witness_append_full(struct witness *witness, const struct fr *value)
+{
+    if (witness->n_aux == witness->aux_capacity || witness->n_full == witness->full_capacity) {
+        witness->overflow = true;
+        return;
+    }
+    witness->full[witness->n_full++] = *value;
+    witness->n_aux++;
+}
 
 #endif
