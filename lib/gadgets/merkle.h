@@ -1,0 +1,39 @@
+/* Merkle inclusion (the specification, part D). */
+#ifndef GADGETS_MERKLE_H
+#define GADGETS_MERKLE_H
+
+#include "gadgets/num.h"
+
+enum { MERKLE_LEVELS_MAX = 40 };
+
+enum merkle_hash {
+    MERKLE_POSEIDON,
+    MERKLE_SHA256, /* binary trees only */
+};
+
+/* A path's shape and values. Levels go from the leaf up; `siblings` has arity − 1 for each level. The
+   index's low bits belong to the lowest level. */
+struct merkle_path {
+    enum merkle_hash hash;
+    unsigned levels;
+    const uint8_t *arity; /* 2, 4 or 8 */
+    uint64_t index;
+    const struct fr *siblings;
+};
+
+/* log2 of 2, 4 or 8 */
+static inline unsigned merkle_level_bits(unsigned arity)
+{
+    return arity == 2 ? 1 : arity == 4 ? 2 : 3;
+}
+
+/* Proves that leaf is at `index` under root, and makes the index a public input. Allocates the index
+   bits and the siblings level by level (part D.3). */
+void merkle_prove(struct cs *cs, const struct merkle_path *path, struct num leaf, struct num root);
+
+/* The root over a leaf, given the variables of the index bits (plain) and of the siblings, which come
+   before: the form of sector updates. */
+struct num merkle_root(struct cs *cs, enum merkle_hash hash, unsigned levels, const uint8_t *arity,
+                       struct num leaf, const struct boolean *bits, const struct num *siblings);
+
+#endif
