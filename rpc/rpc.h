@@ -98,6 +98,11 @@ void rpc_reply(struct rpc_call *call, uint8_t *message, size_t len);
 void rpc_fail(struct rpc_call *call, enum rpc_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Reads an address as rpc_server_config takes it. private_only: nobody but this machine reaches it
+   (a Unix socket, or a name with loopback addresses only). Errors: INVALID_ARGUMENT, UNAVAILABLE
+   for a name that cannot be resolved. */
+enum cuzk_status rpc_address_check(const char *address, bool *private_only, struct cuzk_error *err);
+
 /* ---- server --------------------------------------------------------------------------------- */
 
 /* A method, by its path: "/cuzk.v1.ProvingEngine/Prove". */
