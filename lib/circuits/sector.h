@@ -1,0 +1,34 @@
+/* The sector sizes that have circuits, and their trees (the specification, part D.1). */
+#ifndef CIRCUITS_SECTOR_H
+#define CIRCUITS_SECTOR_H
+
+#include "circuits/tree.h"
+#include "gadgets/merkle.h"
+
+enum { SECTOR_NODE_BYTES = 32 };
+
+#define KIB ((uint64_t)1 << 10)
+#define MIB ((uint64_t)1 << 20)
+#define GIB ((uint64_t)1 << 30)
+
+/* Arities of tree_r and tree_c. */
+struct sector_size {
+    uint64_t bytes;
+    unsigned base, sub, top;
+};
+
+enum { SECTOR_SIZES = 12 };
+extern const struct sector_size sector_sizes[SECTOR_SIZES];
+
+/* NULL if there is none. */
+const struct sector_size *sector_size(uint64_t bytes);
+
+/* tree_d / tree_r and tree_c of a sector. */
+void sector_tree_d(struct tree_shape *out, const struct sector_size *size);
+void sector_tree_r(struct tree_shape *out, const struct sector_size *size);
+
+/* An inclusion path as the gadget takes it. */
+struct merkle_path sector_path(enum merkle_hash hash, const struct tree_shape *shape,
+                               const struct tree_path *path);
+
+#endif
