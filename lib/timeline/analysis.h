@@ -185,6 +185,7 @@ struct timeline_job {
     int64_t accepted_us;
     bool replied;
     size_t partitions, partition_count; /* range in the report's partitions */
+    int64_t first_synth_us;             /* start of its first synthesis */
     uint32_t partitions_expected;       /* as announced at acceptance; 0: not said */
     bool complete; /* every partition is, and all that were announced are there */
     bool retried;
@@ -274,6 +275,7 @@ struct timeline_run {
     int64_t path_us[TIMELINE_PART_COUNT];
     int64_t path_nothing_us; /* of the path, nothing submitted */
     size_t unpaired; /* events of it without partner */
+    bool whole;      /* nothing is missing: no unpaired event, incomplete job, lost or bad line */
     struct timeline_verdict verdict;
 };
 

@@ -85,8 +85,9 @@ static void collect(struct path *path, size_t from, size_t to)
             (struct moment){ freed_us(p), 0, index };
     }
     for (size_t j = path->run->jobs; j < path->run->jobs + path->run->job_count; j++)
-        path->job_ends.list[path->job_ends.count++] =
-            (struct moment){ path->report->jobs[j].end_us, 0, (uint32_t)j };
+        if (path->report->jobs[j].end_us > path->report->jobs[j].start_us)
+            path->job_ends.list[path->job_ends.count++] =
+                (struct moment){ path->report->jobs[j].end_us, 0, (uint32_t)j };
     qsort(path->device_ends.list, path->device_ends.count, sizeof(struct moment), compare_moments);
     qsort(path->all_ends.list, path->all_ends.count, sizeof(struct moment), compare_moments);
     qsort(path->synth_frees.list, path->synth_frees.count, sizeof(struct moment), compare_moments);
@@ -231,7 +232,7 @@ static void walk_back(struct path *path, size_t steps_max)
         explain(path, NO_JOB, NULL, m->time_us);
         follow(path, m->index, &steps_max);
         if (path->at_us == before)
-            break; /* a job without duration: nothing before it can be told apart */
+            break; /* only with events missing */
     }
     explain(path, NO_JOB, NULL, path->run->start_us);
 }

@@ -76,11 +76,15 @@ static void judge_completeness(const struct timeline_report *report, struct time
     const struct timeline_partition *partitions = &report->partitions[job->partitions];
     int64_t next = 0;
     uint32_t distinct = 0;
+    job->first_synth_us = TIMELINE_NONE;
     job->complete = job->partition_count > 0 && job->outcome != TIMELINE_OUTCOME_FAILED &&
                     job->outcome != TIMELINE_OUTCOME_CANCELLED;
     for (size_t i = 0; i < job->partition_count; i++) {
         bool latest = i + 1 == job->partition_count || partitions[i + 1].index != partitions[i].index;
         bool whole_job = partitions[i].index == TIMELINE_NONE;
+        int64_t start = partitions[i].synth_start_us;
+        if (start >= 0 && (job->first_synth_us < 0 || start < job->first_synth_us))
+            job->first_synth_us = start;
         if (!latest && !whole_job)
             continue;
         if (!partitions[i].complete || (!whole_job && partitions[i].index != next))
@@ -358,6 +362,12 @@ static bool place_devices(struct timeline_report *report,
     for (size_t i = 0; i < report->unpaired_count; i++)
         if (report->unpaired[i].job != NO_JOB)
             report->runs[report->jobs[report->unpaired[i].job].run].unpaired++;
+    for (size_t r = 0; r < report->run_count; r++) {
+        struct timeline_run *run = &report->runs[r];
+        run->whole = run->unpaired == 0 && run->incomplete == 0 && !run->open &&
+                     report->log->dropped == 0 && report->log->lines_skipped == 0 &&
+                     report->log->ordered;
+    }
     return top_guess == 0 ||
            report_warn(report, "the log does not say which worker drives which device: %d workers "
                                "a device are assumed (--workers-per-device)", workers);

@@ -75,15 +75,11 @@ const struct timeline_partition *report_last_partition(const struct timeline_rep
 
 /* The classic moments of the last partition. Before its synthesis, from the moment when the job was
    ready for it, the partition waited for a synthesis worker. */
-static void claim_partition(struct claims *claims, const struct timeline_report *report,
-                            const struct timeline_job *job, const struct timeline_partition *last,
-                            int64_t ready_us)
+static void claim_partition(struct claims *claims, const struct timeline_job *job,
+                            const struct timeline_partition *last, int64_t ready_us)
 {
-    for (size_t i = job->partitions; i < job->partitions + job->partition_count; i++) {
-        int64_t start = report->partitions[i].synth_start_us;
-        if (start >= 0 && (ready_us < 0 || start < ready_us))
-            ready_us = start;
-    }
+    if (job->first_synth_us >= 0 && (ready_us < 0 || job->first_synth_us < ready_us))
+        ready_us = job->first_synth_us;
     claim(claims, ready_us, last->synth_start_us, TIMELINE_PART_WORKER);
     claim(claims, last->synth_start_us, last->synth_end_us, TIMELINE_PART_SYNTH);
     claim(claims, last->sent_us, last->picked_us, TIMELINE_PART_CHANNEL);
@@ -136,7 +132,7 @@ void report_split_window(const struct timeline_report *report, uint32_t job,
             ready_us = interval->end_us;
     }
     if (partition)
-        claim_partition(&claims, report, &report->jobs[job], partition, ready_us);
+        claim_partition(&claims, &report->jobs[job], partition, ready_us);
     for (int64_t at = start_us; at < end_us;) {
         int64_t next = next_bound(&claims, at, end_us);
         visit(context, at, next, winner(&claims, at));
