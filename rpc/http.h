@@ -11,7 +11,8 @@
 struct http_server;
 
 /* A path ("/metrics"), what its content is, and a function that writes the content. `body` runs on
-   the server's thread, one at a time; a status other than CUZK_OK becomes 503 with err's text. */
+   a thread of the server, one at a time; a status other than CUZK_OK becomes 503 with err's text.
+ */
 struct http_route {
     const char *path;
     const char *content_type; /* "text/plain; version=0.0.4; charset=utf-8" */
