@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
+
 static int value_of(char c)
 {
     if (c >= 'A' && c <= 'Z')
@@ -34,7 +36,7 @@ static enum cuzk_status refuse(const struct base64 *state, char c, struct cuzk_e
 }
 
 /* '=' closes a group of 2 or 3 characters whose unused bits are zero; two of them follow 2 characters. */
-static bool padding_fits(struct base64 *state)
+static bool padding_fits(const struct base64 *state)
 {
     unsigned filled = (unsigned)(state->read % 4);
     if (state->padding == 1 && filled == 3)

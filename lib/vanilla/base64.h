@@ -3,7 +3,6 @@
 #define VANILLA_BASE64_H
 
 #include <cuzk/status.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

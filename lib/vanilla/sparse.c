@@ -1,0 +1,289 @@
+#include "vanilla/sparse.h"
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "math/poseidon.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MINER_ID = 1000, SECTOR_NUMBER = 42 };
+
+void sparse_prf(const char *name, const uint8_t *tail, size_t tail_len, uint8_t out[32])
+{
+    static const char prefix[] = "cuzk-sparse-v1/";
+    uint8_t message[64];
+    size_t len = sizeof prefix - 1;
+    size_t name_len = strlen(name);
+    CHECK(len + name_len + tail_len <= sizeof message);
+    memcpy(message, prefix, len);
+    memcpy(message + len, name, name_len);
+    if (tail_len > 0)
+        memcpy(message + len + name_len, tail, tail_len);
+    sha256(message, len + name_len + tail_len, out);
+    fr_make_safe(out);
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts and drops what is there twice; returns the new count. */
+static size_t make_set(uint64_t *values, size_t count)
+{
+    qsort(values, count, sizeof *values, compare_u64);
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (n == 0 || values[n - 1] != values[i])
+            values[n++] = values[i];
+    }
+    return n;
+}
+
+static const uint64_t *find(const uint64_t *set, size_t count, uint64_t value)
+{
+    return bsearch(&value, set, count, sizeof *set, compare_u64);
+}
+
+/* --- Trees (step 6) --------------------------------------------------------------------------- */
+
+static bool alloc_level(struct sparse_level *level, size_t count)
+{
+    level->index = mem_alloc(count, sizeof *level->index);
+    level->value = mem_alloc(count, sizeof *level->value);
+    level->count = count;
+    return level->index && level->value;
+}
+
+const struct fr *sparse_tree_node(const struct sparse_tree *tree, unsigned level, uint64_t index)
+{
+    const struct sparse_level *nodes = &tree->level[level];
+    const uint64_t *known = find(nodes->index, nodes->count, index);
+    return known ? &nodes->value[known - nodes->index] : &nodes->fill;
+}
+
+static void set_fills(struct sparse_tree *tree, const char *name)
+{
+    for (unsigned h = 0; h < tree->shape->levels; h++) {
+        uint8_t tail[4];
+        uint8_t fill[32];
+        store_u32_le(tail, h);
+        sparse_prf(name, tail, sizeof tail, fill);
+        CHECK(fr_from_bytes(&tree->level[h].fill, fill));
+    }
+}
+
+/* Computes all levels above the known leaves. */
+static bool grow_tree(struct sparse_tree *tree)
+{
+    for (unsigned h = 0; h < tree->shape->levels; h++) {
+        const struct sparse_level *below = &tree->level[h];
+        struct sparse_level *above = &tree->level[h + 1];
+        unsigned arity = tree->shape->arity[h];
+        if (!alloc_level(above, below->count))
+            return false;
+        for (size_t i = 0; i < below->count; i++)
+            above->index[i] = below->index[i] / arity;
+        above->count = make_set(above->index, below->count);
+        for (size_t i = 0; i < above->count; i++) {
+            struct fr children[8];
+            for (unsigned c = 0; c < arity; c++)
+                children[c] = *sparse_tree_node(tree, h, above->index[i] * arity + c);
+            poseidon_hash(&above->value[i], arity, children);
+        }
+    }
+    return true;
+}
+
+static void free_tree(struct sparse_tree *tree)
+{
+    for (unsigned h = 0; h <= TREE_LEVELS_MAX; h++) {
+        mem_free(tree->level[h].index);
+        mem_free(tree->level[h].value);
+    }
+}
+
+/* --- Labels (steps 2 to 4) -------------------------------------------------------------------- */
+
+void sparse_label(const struct sparse_sector *sector, unsigned layer, uint64_t node,
+                  uint8_t label[32])
+{
+    const uint64_t *known = find(sector->nodes, sector->n_nodes, node);
+    if (known) {
+        memcpy(label, sector->labels[known - sector->nodes][layer - 1], 32);
+        return;
+    }
+    uint8_t tail[12];
+    store_u32_le(tail, layer);
+    store_u64_le(tail + 4, node);
+    sparse_prf("label", tail, sizeof tail, label);
+}
+
+static bool find_challenges(struct sparse_sector *sector)
+{
+    const struct porep_config *config = sector->values.config;
+    size_t count = (size_t)config->partitions * config->challenges;
+    sector->nodes = mem_alloc(count, sizeof *sector->nodes);
+    if (!sector->nodes)
+        return false;
+    for (unsigned k = 0; k < config->partitions; k++) {
+        porep_challenges(&sector->values, k, sector->challenges[k]);
+        memcpy(sector->nodes + (size_t)k * config->challenges, sector->challenges[k],
+               config->challenges * sizeof *sector->nodes);
+    }
+    sector->n_nodes = make_set(sector->nodes, count);
+    sector->parents = mem_alloc(sector->n_nodes, sizeof *sector->parents);
+    sector->labels = mem_zalloc(sector->n_nodes, sizeof *sector->labels);
+    if (!sector->parents || !sector->labels)
+        return false;
+    for (size_t i = 0; i < sector->n_nodes; i++)
+        graph_parents(&sector->graph, sector->nodes[i], sector->parents[i]);
+    return true;
+}
+
+/* Layers ascending and nodes ascending inside a layer: a real parent label is always there already. */
+static void make_labels(struct sparse_sector *sector)
+{
+    for (unsigned layer = 1; layer <= sector->values.config->layers; layer++) {
+        for (size_t i = 0; i < sector->n_nodes; i++) {
+            uint8_t labels[POREP_PARENTS][32];
+            for (unsigned p = 0; p < graph_label_parents(layer); p++)
+                sparse_label(sector, p < POREP_DRG_PARENTS ? layer : layer - 1,
+                             sector->parents[i][p], labels[p]);
+            graph_label(sector->labels[i][layer - 1], sector->values.replica_id, layer,
+                        sector->nodes[i], (const uint8_t(*)[32])labels);
+        }
+    }
+}
+
+/* --- Leaves (step 5) -------------------------------------------------------------------------- */
+
+/* tree_c: the columns of all challenges and their parents. */
+static bool make_tree_c(struct sparse_sector *sector)
+{
+    const struct porep_config *config = sector->values.config;
+    struct sparse_level *leaves = &sector->tree_c.level[0];
+    size_t stride = POREP_PARENTS + 1;
+    if (!alloc_level(leaves, sector->n_nodes * stride))
+        return false;
+    for (size_t i = 0; i < sector->n_nodes; i++) {
+        leaves->index[i * stride] = sector->nodes[i];
+        memcpy(&leaves->index[i * stride + 1], sector->parents[i], sizeof sector->parents[i]);
+    }
+    leaves->count = make_set(leaves->index, leaves->count);
+    for (size_t i = 0; i < leaves->count; i++) {
+        struct fr rows[POREP_LAYERS_MAX];
+        for (unsigned layer = 1; layer <= config->layers; layer++) {
+            uint8_t label[32];
+            sparse_label(sector, layer, leaves->index[i], label);
+            CHECK(fr_from_bytes(&rows[layer - 1], label));
+        }
+        poseidon_hash(&leaves->value[i], config->layers, rows);
+    }
+    return grow_tree(&sector->tree_c);
+}
+
+/* tree_r_last: the replica nodes of the challenges, last label + data. */
+static bool make_tree_r(struct sparse_sector *sector)
+{
+    struct sparse_level *leaves = &sector->tree_r.level[0];
+    struct fr data;
+    if (!alloc_level(leaves, sector->n_nodes))
+        return false;
+    CHECK(fr_from_bytes(&data, sector->tree_d[0]));
+    for (size_t i = 0; i < sector->n_nodes; i++) {
+        leaves->index[i] = sector->nodes[i];
+        CHECK(fr_from_bytes(&leaves->value[i],
+                            sector->labels[i][sector->values.config->layers - 1]));
+        fr_add(&leaves->value[i], &leaves->value[i], &data);
+    }
+    return grow_tree(&sector->tree_r);
+}
+
+/* --- The sector ------------------------------------------------------------------------------- */
+
+static const struct seal_proof *find_proof(uint64_t sector_bytes)
+{
+    for (size_t i = 0; i < seal_proof_count(); i++) {
+        const struct seal_proof *proof = seal_proof_by_number(i);
+        if (proof->sector_bytes == sector_bytes && !proof->api_v1_0 &&
+            proof->feature == SEAL_INTERACTIVE)
+            return proof;
+    }
+    return NULL;
+}
+
+/* Steps 1 and 2: what is public and known before sealing. */
+static void make_public(struct sparse_sector *sector, const uint8_t *seed)
+{
+    struct porep_public *values = &sector->values;
+    sparse_prf("ticket", NULL, 0, values->ticket);
+    sparse_prf("seed", NULL, 0, values->seed);
+    if (seed)
+        memcpy(values->seed, seed, sizeof values->seed);
+    unsigned levels = values->config->tree_d.levels;
+    sparse_prf("data", NULL, 0, sector->tree_d[0]);
+    for (unsigned h = 0; h < levels; h++) {
+        uint8_t pair[64];
+        memcpy(pair, sector->tree_d[h], 32);
+        memcpy(pair + 32, sector->tree_d[h], 32);
+        sha256(pair, sizeof pair, sector->tree_d[h + 1]);
+        fr_make_safe(sector->tree_d[h + 1]);
+    }
+    memcpy(values->comm_d, sector->tree_d[levels], 32);
+    uint8_t prover_id[32];
+    porep_prover_id(MINER_ID, prover_id);
+    porep_replica_id(values, prover_id, SECTOR_NUMBER, values->replica_id);
+    porep_graph(values, &sector->graph);
+}
+
+enum cuzk_status sparse_make(struct sparse_sector *sector, uint64_t sector_bytes,
+                             const uint8_t *seed, struct cuzk_error *err)
+{
+    static const uint8_t zero[32];
+    *sector = (struct sparse_sector){ 0 };
+    sector->values.proof = find_proof(sector_bytes);
+    if (!sector->values.proof)
+        return error_set(err, CUZK_INVALID_ARGUMENT,
+                         "sector size %llu, expected that of 2KiB, 8MiB, 512MiB, 32GiB or 64GiB",
+                         (unsigned long long)sector_bytes);
+    if (seed && memcmp(seed, zero, sizeof zero) == 0)
+        return error_set(err, CUZK_INVALID_ARGUMENT, "seed: all zero, expected a value");
+    const struct porep_config *config = porep_config(sector_bytes);
+    CHECK(config->partitions <= ARRAY_LEN(sector->challenges));
+    sector->values.config = config;
+    sector->tree_c.shape = &config->tree_r;
+    sector->tree_r.shape = &config->tree_r;
+    make_public(sector, seed);
+    set_fills(&sector->tree_c, "tree-c");
+    set_fills(&sector->tree_r, "tree-r-last");
+    if (!find_challenges(sector))
+        goto no_memory;
+    make_labels(sector);
+    if (!make_tree_c(sector) || !make_tree_r(sector))
+        goto no_memory;
+    struct fr roots[2] = { sector->tree_c.level[config->tree_r.levels].value[0],
+                           sector->tree_r.level[config->tree_r.levels].value[0] };
+    poseidon_hash(&roots[0], 2, roots);
+    fr_to_bytes(sector->values.comm_r, &roots[0]);
+    return CUZK_OK;
+no_memory:
+    sparse_free(sector);
+    return error_set(err, CUZK_NO_MEMORY, "no memory for a sparse sector");
+}
+
+void sparse_free(struct sparse_sector *sector)
+{
+    mem_free(sector->nodes);
+    mem_free(sector->parents);
+    mem_free(sector->labels);
+    free_tree(&sector->tree_c);
+    free_tree(&sector->tree_r);
+    *sector = (struct sparse_sector){ 0 };
+}

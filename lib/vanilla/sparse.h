@@ -1,0 +1,50 @@
+/* Sectors of which only the opened nodes exist, "cuzk-sparse-v1" (defined in vectors/sparse/README.md,
+   whose step numbers the code names): in interactive PoRep the challenges do not depend on comm_r, so they
+   are known before the first label, and all that no opening enters can be filler. */
+#ifndef VANILLA_SPARSE_H
+#define VANILLA_SPARSE_H
+
+#include "vanilla/porep_public.h"
+
+/* A tree of which some leaves are known. Level 0 are the leaves. */
+struct sparse_level {
+    uint64_t *index;  /* ascending, of the nodes that are known or computed */
+    struct fr *value;
+    size_t count;
+    struct fr fill;   /* every other node of the level */
+};
+
+struct sparse_tree {
+    const struct tree_shape *shape;
+    struct sparse_level level[TREE_LEVELS_MAX + 1];
+};
+
+struct sparse_sector {
+    struct porep_public values;
+    struct graph graph;
+    uint8_t tree_d[TREE_LEVELS_MAX + 1][32]; /* one value a level: all data nodes are equal */
+    uint64_t challenges[16][POREP_CHALLENGES_MAX]; /* by partition */
+    uint64_t *nodes;                         /* set of all challenges, ascending */
+    uint64_t (*parents)[POREP_PARENTS];      /* of each node */
+    uint8_t (*labels)[POREP_LAYERS_MAX][32]; /* of each node */
+    size_t n_nodes;
+    struct sparse_tree tree_c;
+    struct sparse_tree tree_r;
+};
+
+/* Makes the sector. seed NULL: the definition's. On failure there is nothing to free. */
+enum cuzk_status sparse_make(struct sparse_sector *sector, uint64_t sector_bytes,
+                             const uint8_t *seed, struct cuzk_error *err);
+void sparse_free(struct sparse_sector *sector);
+
+/* The label of any node in a layer (from 1): real if the node is a challenge, else filler. */
+void sparse_label(const struct sparse_sector *sector, unsigned layer, uint64_t node,
+                  uint8_t label[32]);
+
+/* Any node of a tree. */
+const struct fr *sparse_tree_node(const struct sparse_tree *tree, unsigned level, uint64_t index);
+
+/* PRF(name, tail) of the definition. */
+void sparse_prf(const char *name, const uint8_t *tail, size_t tail_len, uint8_t out[32]);
+
+#endif
