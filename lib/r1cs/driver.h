@@ -38,6 +38,10 @@ bool bitmap_reserve(struct bitmap *map, size_t bits);
 void bitmap_free(struct bitmap *map);
 size_t bitmap_count(const struct bitmap *map);
 
+/* to[to_at … +count) |= from[from_at … +count); from has n_from bits. */
+void bits_or(uint64_t *to, size_t to_at, const uint64_t *from, size_t n_from, size_t from_at,
+             size_t count);
+
 static inline void bit_set(uint64_t *words, size_t i)
 {
     words[i / 64] |= (uint64_t)1 << (i % 64);

@@ -32,34 +32,6 @@ size_t shape_bytes(const struct shape *shape)
 
 /* --- Densities ----------------------------------------------------------------------------------- */
 
-/* 64 bits of the map from bit `at` on; bits beyond n_bits read as zero. */
-static uint64_t bits_at(const uint64_t *words, size_t n_bits, size_t at)
-{
-    size_t word = at / 64;
-    unsigned shift = at % 64;
-    uint64_t value = words[word] >> shift;
-    if (shift > 0 && word + 1 < bit_words(n_bits))
-        value |= words[word + 1] << (64 - shift);
-    return value;
-}
-
-/* to[to_at … +count) |= from[from_at … +count) */
-static void or_bits(uint64_t *to, size_t to_at, const uint64_t *from, size_t n_from, size_t from_at,
-                    size_t count)
-{
-    while (count > 0) {
-        unsigned shift = to_at % 64;
-        size_t step = 64 - shift < count ? 64 - shift : count;
-        uint64_t value = bits_at(from, n_from, from_at);
-        if (step < 64)
-            value &= ((uint64_t)1 << step) - 1;
-        to[to_at / 64] |= value << shift;
-        to_at += step;
-        from_at += step;
-        count -= step;
-    }
-}
-
 /* Marks the locals that occur in one matrix of a template. */
 static void mark_locals(const struct shape_template *template, enum matrix which, uint64_t *locals)
 {
@@ -78,10 +50,10 @@ static void mark_globals(const struct shape *shape, const struct shape_placement
         struct shape_binding run = shape->bindings[placement->first_binding + i];
         uint64_t *to = var_is_aux(run.first) ? aux : inputs;
         if (to)
-            or_bits(to, var_index(run.first), locals, n_locals, at, run.count);
+            bits_or(to, var_index(run.first), locals, n_locals, at, run.count);
         at += run.count;
     }
-    or_bits(aux, placement->first_aux, locals, n_locals, at, template->n_internal);
+    bits_or(aux, placement->first_aux, locals, n_locals, at, template->n_internal);
     if (inputs && (locals[0] & 1) != 0)
         bit_set(inputs, 0);
 }
@@ -163,7 +135,7 @@ enum cuzk_status shape_full_bitmap(const struct shape *shape, uint64_t **out,
     for (uint32_t i = 0; i < shape->n_placements; i++) {
         const struct shape_placement *placement = &shape->placements[i];
         const struct shape_template *template = &shape->templates[placement->template_index];
-        or_bits(map, placement->first_aux, template->is_full, template->n_internal, 0,
+        bits_or(map, placement->first_aux, template->is_full, template->n_internal, 0,
                 template->n_internal);
     }
     *out = map;
