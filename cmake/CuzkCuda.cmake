@@ -1,0 +1,20 @@
+# The CUDA backend: kernels (.cu) and host side (.c) of lib/backend/cuda. The runtime is linked in
+# statically, so that the same program starts on a machine without a driver.
+set(CUZK_CUDA_ARCHITECTURES "80-real;86-real;89-real;90" CACHE STRING
+    "GPU architectures; the last one also as PTX for newer cards")
+if(NOT CMAKE_CUDA_COMPILER AND EXISTS /usr/local/cuda/bin/nvcc)
+    set(CMAKE_CUDA_COMPILER /usr/local/cuda/bin/nvcc)
+endif()
+set(CMAKE_CUDA_ARCHITECTURES ${CUZK_CUDA_ARCHITECTURES})
+enable_language(CUDA)
+find_package(CUDAToolkit REQUIRED)
+
+file(GLOB cuda_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/lib/backend/cuda/*.cu"
+     "${CMAKE_SOURCE_DIR}/lib/backend/cuda/*.c")
+add_library(cuzk_cuda STATIC ${cuda_sources})
+target_include_directories(cuzk_cuda PUBLIC "${CMAKE_SOURCE_DIR}/include" "${CMAKE_SOURCE_DIR}/lib")
+target_compile_options(cuzk_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-O3 -lineinfo -Xptxas=-warn-spills>)
+target_link_libraries(cuzk_cuda PUBLIC cuzk_r1cs cuzk_timeline PRIVATE CUDA::cudart_static)
+set_target_properties(cuzk_cuda PROPERTIES CUDA_STANDARD 17 POSITION_INDEPENDENT_CODE ON)
+target_compile_definitions(cuzk_backend PRIVATE CUZK_HAVE_CUDA)
+target_link_libraries(cuzk_backend PUBLIC cuzk_cuda)
