@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/pool.h"
 #include "math/msm_plan.h"
+#include "math/spread.h"
 
 #include <stdatomic.h>
 #include <sys/mman.h>

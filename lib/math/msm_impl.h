@@ -39,35 +39,8 @@ struct msm {
     struct G(affine) * lines; /* row and column sums, lines_max of them for each window */
     size_t lines_max;
     struct JACOBIAN windows[MSM_WINDOWS_MAX];
-    void (*task)(struct msm *msm, struct worker *worker, size_t number);
-    size_t n_tasks;
-    atomic_size_t next_task;
     atomic_uint_least64_t bad_point; /* the first malformed one, UINT64_MAX if none */
 };
-
-static void worker_main(void *context, size_t i)
-{
-    struct msm *msm = context;
-    for (;;) {
-        const size_t number = atomic_fetch_add(&msm->next_task, 1);
-        if (number >= msm->n_tasks)
-            return;
-        msm->task(msm, &msm->workers[i], number);
-    }
-}
-
-/* Runs all tasks on all workers. Which worker gets which task is open; sums do not depend on it. */
-static void run_tasks(struct msm *msm, size_t n_tasks,
-                      void (*task)(struct msm *msm, struct worker *worker, size_t number))
-{
-    msm->task = task;
-    msm->n_tasks = n_tasks;
-    atomic_store(&msm->next_task, 0);
-    if (msm->pool)
-        pool_run(msm->pool, msm->n_workers, worker_main, msm);
-    else
-        worker_main(msm, 0);
-}
 
 static void note_bad_point(struct msm *msm, uint64_t number)
 {
@@ -101,9 +74,10 @@ static void release_points(const struct msm_terms *terms, size_t first, size_t e
 
 /* --- Scalars: buckets ---------------------------------------------------------------------------- */
 
-static void decode_task(struct msm *msm, struct worker *worker, size_t number)
+static void decode_task(void *context, unsigned worker_number, size_t number)
 {
-    (void)worker;
+    struct msm *msm = context;
+    (void)worker_number;
     const size_t first = number * DECODE_BLOCK;
     const size_t left = msm->chunk_count - first;
     const size_t count = left < DECODE_BLOCK ? left : DECODE_BLOCK;
@@ -145,8 +119,10 @@ static void sort_digits(const struct msm *msm, struct worker *worker, unsigned w
     }
 }
 
-static void bucket_task(struct msm *msm, struct worker *worker, size_t number)
+static void bucket_task(void *context, unsigned worker_number, size_t number)
 {
+    struct msm *msm = context;
+    struct worker *worker = &msm->workers[worker_number];
     const unsigned window = (unsigned)(number / msm->n_parts);
     const size_t part = number % msm->n_parts;
     const size_t in_window = msm_buckets(&msm->plan, window);
@@ -208,8 +184,10 @@ static void sum_line(struct summer *summer, struct G(affine) * target,
 /* A window's buckets to Σ digit·bucket. With digit = row·n_columns + column the sum is
    n_columns·Σ row·(sum of the row) + Σ column·(sum of the column): two batched additions a bucket
    instead of two projective ones. */
-static void reduce_task(struct msm *msm, struct worker *worker, size_t number)
+static void reduce_task(void *context, unsigned worker_number, size_t number)
 {
+    struct msm *msm = context;
+    struct worker *worker = &msm->workers[worker_number];
     const unsigned window = (unsigned)number;
     const size_t n_buckets = msm_buckets(&msm->plan, window);
     const struct G(affine) *buckets = msm->buckets + msm->plan.first_bucket[window];
@@ -249,11 +227,11 @@ static enum cuzk_status sum_scalars(struct JACOBIAN * out, struct msm *msm, stru
         const size_t left = n - first;
         msm->chunk_first = first;
         msm->chunk_count = left < CHUNK_POINTS ? left : CHUNK_POINTS;
-        run_tasks(msm, (msm->chunk_count + DECODE_BLOCK - 1) / DECODE_BLOCK, decode_task);
+        spread(msm->pool, (msm->chunk_count + DECODE_BLOCK - 1) / DECODE_BLOCK, decode_task, msm);
         TRY(check_points(msm, err));
-        run_tasks(msm, msm->plan.n_windows * msm->n_parts, bucket_task);
+        spread(msm->pool, msm->plan.n_windows * msm->n_parts, bucket_task, msm);
     }
-    run_tasks(msm, msm->plan.n_windows, reduce_task);
+    spread(msm->pool, msm->plan.n_windows, reduce_task, msm);
     join_windows(out, msm);
     return CUZK_OK;
 }
@@ -277,8 +255,10 @@ static void add_selected(struct msm *msm, struct worker *worker, size_t n)
     summer_flush(summer);
 }
 
-static void selected_task(struct msm *msm, struct worker *worker, size_t number)
+static void selected_task(void *context, unsigned worker_number, size_t number)
 {
+    struct msm *msm = context;
+    struct worker *worker = &msm->workers[worker_number];
     /* Lanes' own values take items too, so that a filling never overflows into a second one. */
     const size_t fill = worker->summer.capacity - SELECTED_LANES - 2;
     const size_t n_points = msm->terms->n_points;
@@ -303,7 +283,7 @@ static enum cuzk_status sum_selected(struct JACOBIAN * out, struct msm *msm, str
 {
     const size_t n_words = ((size_t)msm->terms->n_points + 63) / 64;
     G(set_infinity)(out);
-    run_tasks(msm, (n_words + SELECTED_BLOCK_WORDS - 1) / SELECTED_BLOCK_WORDS, selected_task);
+    spread(msm->pool, (n_words + SELECTED_BLOCK_WORDS - 1) / SELECTED_BLOCK_WORDS, selected_task, msm);
     TRY(check_points(msm, err));
     for (unsigned i = 0; i < msm->n_workers; i++) {
         for (unsigned lane = 0; lane < SELECTED_LANES; lane++) {
@@ -375,7 +355,7 @@ enum cuzk_status G(msm)(struct JACOBIAN * out, const struct msm_terms *terms,
         .terms = terms,
         .kernel = kernel ? kernel : G(kernel_best)(),
         .pool = pool,
-        .n_workers = pool ? pool_threads(pool) : 1,
+        .n_workers = spread_workers(pool),
         .n_parts = 1,
     };
     atomic_init(&msm.bad_point, UINT64_MAX);

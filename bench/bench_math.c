@@ -1,0 +1,217 @@
+/* Speed of the number-theoretic transform and of point sums, by size: minimum, median and maximum of
+   several runs, and the least CPU time of all threads together. Not a test: figures depend on the machine.
+
+   bench_math [--json] [--threads N] [--runs N] [--log2 FROM TO] [--only ntt|quotient|msm|bits]
+              [--kernel portable|best] */
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "math/msm.h"
+#include "math/ntt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { RUNS_MAX = 32 };
+
+struct options {
+    bool json;
+    bool portable;
+    unsigned threads;
+    unsigned runs;
+    unsigned log2_from, log2_to;
+    const char *only;
+};
+
+struct inputs {
+    struct pool *pool;
+    bool portable;
+    size_t n;
+    unsigned log2_n;
+    uint8_t *points; /* 2^log2_n small multiples of the generator */
+    struct fr *a, *b;
+    uint64_t *selected;
+};
+
+static uint64_t state = 0x9e3779b97f4a7c15;
+
+static uint64_t next_random(void)
+{
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    return state * 0x2545f4914f6cdd1d;
+}
+
+static void fill_random(struct fr *elements, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < 4; j++)
+            elements[i].v.l[j] = next_random();
+        elements[i].v.l[3] &= 0x3fffffffffffffff;
+    }
+}
+
+/* Distinct points: i + 1 times the generator. */
+static void fill_points(uint8_t *points, size_t n)
+{
+    enum { BLOCK = 1024 };
+    static struct g1 block[BLOCK];
+    static struct g1_affine affine[BLOCK];
+    struct g1 sum;
+    g1_set_infinity(&sum);
+    for (size_t first = 0; first < n; first += BLOCK) {
+        const size_t count = n - first < BLOCK ? n - first : BLOCK;
+        for (size_t i = 0; i < count; i++) {
+            g1_add_affine(&sum, &sum, g1_generator());
+            block[i] = sum;
+        }
+        const blst_p1 *list[] = { &block[0].p, NULL };
+        blst_p1s_to_affine(&affine[0].p, list, count);
+        for (size_t i = 0; i < count; i++)
+            g1_encode(points + (first + i) * G1_BYTES, &affine[i]);
+    }
+}
+
+static void run_ntt(struct inputs *in)
+{
+    CHECK(ntt_inverse(in->a, in->log2_n, in->portable ? &ntt_arith_portable : NULL, in->pool,
+                       NULL) == CUZK_OK);
+}
+
+static void run_quotient(struct inputs *in)
+{
+    CHECK(ntt_quotient(in->a, in->b, in->log2_n, in->portable ? &ntt_arith_portable : NULL, in->pool,
+                       NULL) == CUZK_OK);
+}
+
+static void run_terms(struct inputs *in, const struct msm_terms *terms)
+{
+    struct g1 sum;
+    const struct g1_kernel *kernel = in->portable ? &g1_kernel_portable : NULL;
+    CHECK(g1_msm(&sum, terms, kernel, in->pool, NULL) == CUZK_OK);
+}
+
+static void run_msm(struct inputs *in)
+{
+    const struct msm_terms terms = { .name = "bench", .points = in->points,
+                                     .n_points = (uint32_t)in->n, .scalars = in->a,
+                                     .n_scalars = (uint32_t)in->n };
+    run_terms(in, &terms);
+}
+
+static void run_bits(struct inputs *in)
+{
+    const struct msm_terms terms = { .name = "bench", .points = in->points,
+                                     .n_points = (uint32_t)in->n, .selected = in->selected };
+    run_terms(in, &terms);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a;
+    const uint64_t y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void measure(const struct options *options, const char *name, void (*run)(struct inputs *in),
+                    struct inputs *in)
+{
+    if (options->only && strcmp(options->only, name) != 0)
+        return;
+    uint64_t times[RUNS_MAX];
+    uint64_t cpu_min = UINT64_MAX;
+    for (unsigned i = 0; i < options->runs; i++) {
+        const uint64_t start = clock_now_ns();
+        const uint64_t cpu_start = clock_cpu_ns();
+        run(in);
+        times[i] = clock_now_ns() - start;
+        const uint64_t cpu = clock_cpu_ns() - cpu_start;
+        cpu_min = cpu < cpu_min ? cpu : cpu_min;
+    }
+    qsort(times, options->runs, sizeof times[0], compare);
+    const double min = (double)times[0] / 1e6;
+    const double median = (double)times[options->runs / 2] / 1e6;
+    const double max = (double)times[options->runs - 1] / 1e6;
+    const char *format = options->json
+                             ? "{\"name\":\"%s\",\"log2\":%u,\"threads\":%u,\"min_ms\":%.3f,"
+                               "\"median_ms\":%.3f,\"max_ms\":%.3f,\"cpu_ms\":%.3f}\n"
+                             : "%-10s 2^%-2u %2u threads  min %10.3f  median %10.3f  max %10.3f  "
+                               "cpu %10.3f ms\n";
+    printf(format, name, in->log2_n, pool_threads(in->pool), min, median, max,
+           (double)cpu_min / 1e6);
+    fflush(stdout);
+}
+
+static void run_size(const struct options *options, struct pool *pool, unsigned log2_n)
+{
+    const size_t n = (size_t)1 << log2_n;
+    struct inputs in = { .pool = pool, .portable = options->portable, .n = n, .log2_n = log2_n };
+    in.points = mem_alloc(n, G1_BYTES);
+    in.a = mem_alloc(n, sizeof *in.a);
+    in.b = mem_alloc(n, sizeof *in.b);
+    in.selected = mem_alloc(n / 64 + 1, sizeof *in.selected);
+    CHECK(in.points && in.a && in.b && in.selected);
+    for (size_t i = 0; i < n / 64 + 1; i++)
+        in.selected[i] = next_random() & (n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX);
+    if (n % 64 == 0)
+        in.selected[n / 64] = 0;
+    fill_random(in.a, n);
+    fill_random(in.b, n);
+    measure(options, "ntt", run_ntt, &in);
+    measure(options, "quotient", run_quotient, &in);
+    if (!options->only || strcmp(options->only, "msm") == 0 || strcmp(options->only, "bits") == 0)
+        fill_points(in.points, n);
+    measure(options, "msm", run_msm, &in);
+    measure(options, "bits", run_bits, &in);
+    mem_free(in.points);
+    mem_free(in.a);
+    mem_free(in.b);
+    mem_free(in.selected);
+}
+
+static unsigned number(const char *text, unsigned max)
+{
+    char *end;
+    const unsigned long value = strtoul(text, &end, 10);
+    if (*text == '\0' || *end != '\0' || value > max) {
+        fprintf(stderr, "bench_math: '%s': expected a number up to %u\n", text, max);
+        exit(2);
+    }
+    return (unsigned)value;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = { .runs = 3, .log2_from = 14, .log2_to = 20 };
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0) {
+            options.json = true;
+        } else if (strcmp(argv[i], "--threads") == 0 && i + 1 < argc) {
+            options.threads = number(argv[++i], 1024);
+        } else if (strcmp(argv[i], "--runs") == 0 && i + 1 < argc) {
+            options.runs = number(argv[++i], RUNS_MAX);
+        } else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
+            options.only = argv[++i];
+        } else if (strcmp(argv[i], "--kernel") == 0 && i + 1 < argc) {
+            options.portable = strcmp(argv[++i], "portable") == 0;
+        } else if (strcmp(argv[i], "--log2") == 0 && i + 2 < argc) {
+            options.log2_from = number(argv[++i], 27);
+            options.log2_to = number(argv[++i], 27);
+        } else {
+            fprintf(stderr, "usage: bench_math [--json] [--threads N] [--runs N] [--log2 FROM TO]\n"
+                            "                  [--only ntt|quotient|msm|bits] "
+                            "[--kernel portable|best]\n");
+            return 2;
+        }
+    }
+    if (options.runs == 0)
+        options.runs = 1;
+    struct pool *pool = pool_new(options.threads);
+    CHECK(pool);
+    for (unsigned log2_n = options.log2_from; log2_n <= options.log2_to; log2_n++)
+        run_size(&options, pool, log2_n);
+    pool_free(pool);
+    return 0;
+}
