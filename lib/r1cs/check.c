@@ -1,5 +1,5 @@
-/* The check driver: every value is kept, every row is evaluated as it comes. The oracle of the packed
-   forms, and the one that explains why a witness is wrong. */
+/* The check driver: every value is kept, every row is evaluated as it comes. The oracle of the
+   packed forms, and the one that explains why a witness is wrong. */
 #include "r1cs/driver.h"
 
 #include "base/error.h"

@@ -1,21 +1,22 @@
 /* The constraint-system interface that all gadgets are written against.
 
-   A gadget allocates variables with their values and enforces rows ⟨A,z⟩·⟨B,z⟩ = ⟨C,z⟩. What happens is
-   up to the driver: the recorder compiles a shape (r1cs/shape.h), the witness driver keeps values
-   only (r1cs/witness.h), the check driver evaluates every row and names the first that fails.
-   Allocation order and row order are part of the circuit (the specification, notation).
+   A gadget allocates variables with their values and enforces rows ⟨A,z⟩·⟨B,z⟩ = ⟨C,z⟩. What
+   happens is up to the driver: the recorder compiles a shape (r1cs/shape.h), the witness driver
+   keeps values only (r1cs/witness.h), the check driver evaluates every row and names the first
+   that fails. Allocation order and row order are part of the circuit (the specification,
+   notation).
 
-   Values are always passed, so that gadgets need no second code path; the recorder ignores them. A
-   gadget that runs out of memory, or whose driver did, marks the system as failed (cs_fail) and goes
-   on; variables allocated after that are the constant 1. The function that ran the program reports
-   it. */
+   Values are always passed, so that gadgets need no second code path; the recorder ignores them.
+   A gadget that runs out of memory, or whose driver did, marks the system as failed (cs_fail) and
+   goes on; variables allocated after that are the constant 1. The function that ran the program
+   reports it. */
 #ifndef R1CS_CS_H
 #define R1CS_CS_H
 
 #include "math/fr.h"
 
-/* A variable: input i is i, aux i is i + VAR_AUX (the numbering of the R1CS digest, part I.1). Input
-   0 is the constant 1. */
+/* A variable: input i is i, aux i is i + VAR_AUX (the numbering of the R1CS digest, part I.1).
+   Input 0 is the constant 1. */
 #define VAR_AUX 0x80000000u
 struct var {
     uint32_t id;
@@ -43,9 +44,10 @@ struct term {
     struct fr coeff;
 };
 
-/* A linear combination. Terms may repeat a variable and may have zero coefficients; drivers see them
-   summed, without zeros, inputs before aux, by index. Zero-initialise; lc_free when done; reusable
-   after lc_clear. Adding without memory sets `failed`, which enforce hands to the system. */
+/* A linear combination. Terms may repeat a variable and may have zero coefficients; drivers see
+   them summed, without zeros, inputs before aux, by index. Zero-initialise; lc_free when done;
+   reusable after lc_clear. Adding without memory sets `failed`, which enforce hands to the
+   system. */
 struct lc {
     struct term *terms;
     size_t len;
@@ -76,10 +78,13 @@ enum var_kind {
    constant 1; all its variables and rows are contiguous. Uses do not nest: a template begun inside
    another one is part of the outer one. */
 struct cs_template {
-    const char *name;              /* static; identifies the rows */
-    uint32_t variant;              /* uses that differ only in the A-side coefficients of the constant 1 (the
-                                      layer number in a label's first block) share a name, not a variant */
-    const struct var *externals;   /* in an order fixed by the gadget; distinct; none is the constant 1 */
+    const char *name; /* static; identifies the rows, up to: */
+    /* Uses of one name with other A-side coefficients of the constant 1 are other variants (the
+       layer number in a label's first block). */
+    uint32_t variant;
+    /* In an order fixed by the gadget; distinct, none is the constant 1. Uses where they are not
+       are recorded as ordinary rows. */
+    const struct var *externals;
     size_t n_externals;
 };
 
@@ -99,13 +104,13 @@ struct cs {
     const struct cs_driver *driver;
     struct witness *witness; /* non-NULL in the witness driver: fast paths write to it directly */
     enum cuzk_status status; /* sticky first failure */
-    uint32_t n_inputs;       /* including the constant 1, which the driver's constructor allocates */
-    uint32_t n_aux;          /* in the witness driver, witness->n_aux is the count */
+    uint32_t n_inputs; /* including the constant 1, which the driver's constructor allocates */
+    uint32_t n_aux;    /* in the witness driver, witness->n_aux is the count */
     uint64_t n_rows;
-    const char **scopes;     /* gadget path for messages */
+    const char **scopes; /* gadget path for messages */
     size_t n_scopes;
     size_t scopes_capacity;
-    size_t n_unnamed;        /* scopes above them for which there was no memory */
+    size_t n_unnamed; /* scopes above them for which there was no memory */
     unsigned template_depth;
 };
 
@@ -118,9 +123,9 @@ struct var cs_bit(struct cs *cs, bool value);
    one. They remain the caller's: lc_clear them for the next row. */
 void cs_enforce(struct cs *cs, struct lc *a, struct lc *b, struct lc *c);
 
-/* True: run the gadget and finish with cs_template_end, naming the variables that later gadgets use
-   (outs). False: the driver has the rows already, outs are filled in, nothing more is to be done. Values of
-   outs are then of no interest to the driver either. */
+/* True: run the gadget and finish with cs_template_end, naming the variables that later gadgets
+   use (outs). False: the driver has the rows already, outs are filled in, nothing more is to be
+   done. Values of outs are then of no interest to the driver either. */
 bool cs_template_begin(struct cs *cs, const struct cs_template *use, struct var *outs,
                        size_t n_outs);
 void cs_template_end(struct cs *cs, const struct var *outs, size_t n_outs);
@@ -138,39 +143,39 @@ struct circuit_program {
     const void *input;
 };
 
-/* --- The check driver: keeps all values and tests every row as it comes. -------------------------- */
+/* --- The check driver: keeps all values and tests every row as it comes. ---------------------- */
 
 struct check_result {
     uint32_t n_inputs;
     uint32_t n_aux;
-    uint64_t n_rows;             /* circuit rows */
-    uint64_t unsatisfied;        /* rows with a·b ≠ c */
-    uint64_t first_unsatisfied;  /* row number from 0, valid if unsatisfied > 0 */
-    char first_path[256];        /* gadget path of that row, " / " between scopes */
+    uint64_t n_rows;            /* circuit rows */
+    uint64_t unsatisfied;       /* rows with a·b ≠ c */
+    uint64_t first_unsatisfied; /* row number from 0, valid if unsatisfied > 0 */
+    char first_path[256];       /* gadget path of that row, " / " between scopes */
 };
 
 /* Receives each row as it is evaluated; may be NULL. For digests of row values in tests. */
 typedef void row_value_fn(void *context, const struct fr *a, const struct fr *b,
                           const struct fr *c);
 
-/* Runs the program. inputs/aux: if non-NULL they receive all values (mem_alloc'ed, caller frees). */
+/* Runs the program. inputs/aux: if non-NULL they receive all values (mem_alloc'ed). */
 enum cuzk_status cs_check(const struct circuit_program *program, struct check_result *result,
                           row_value_fn *on_row, void *row_context, struct fr **inputs,
                           struct fr **aux, struct cuzk_error *err);
 
-/* --- The digest driver: R1CS digest (part I.1) straight from the gadgets, without templates. ------ */
+/* --- The digest driver: R1CS digest (part I.1) straight from the gadgets, without templates --- */
 
 struct cs_digest {
     uint8_t sha256[32];
     uint32_t n_inputs;
     uint32_t n_aux;
     uint64_t n_rows;
-    uint32_t a_dense_aux;  /* aux with a nonzero A coefficient in some row */
+    uint32_t a_dense_aux; /* aux with a nonzero A coefficient in some row */
     uint32_t b_dense_aux;
     uint32_t b_dense_inputs;
 };
 
-/* on_row, if non-NULL, sees each row with its combinations normalised (for the row-text vectors). */
+/* on_row, if non-NULL, sees each row with its combinations normalised (for the row texts). */
 typedef void row_fn(void *context, uint64_t row, const struct lc *a, const struct lc *b,
                     const struct lc *c);
 enum cuzk_status cs_digest(const struct circuit_program *program, struct cs_digest *digest,

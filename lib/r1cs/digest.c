@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "r1cs/driver.h"
 
-/* --- The stream ---------------------------------------------------------------------------------- */
+/* --- The stream ------------------------------------------------------------------------------- */
 
 enum { BUFFER_BYTES = 1 << 16 };
 
@@ -43,8 +43,8 @@ void digest_add_term(struct digest_stream *stream, uint32_t id, const uint8_t co
     stream->len += DIGEST_TERM_BYTES;
 }
 
-void digest_finish(struct digest_stream *stream, uint32_t n_inputs, uint32_t n_aux,
-                   uint64_t n_rows, uint8_t digest[32])
+void digest_finish(struct digest_stream *stream, uint32_t n_inputs, uint32_t n_aux, uint64_t n_rows,
+                   uint8_t digest[32])
 {
     uint8_t *out = digest_room(stream, 24);
     store_u64_le(out, n_inputs);
@@ -65,7 +65,7 @@ void digest_drop(struct digest_stream *stream)
     *stream = (struct digest_stream){ 0 };
 }
 
-/* --- The driver ---------------------------------------------------------------------------------- */
+/* --- The driver ------------------------------------------------------------------------------- */
 
 struct digest_cs {
     struct cs cs;

@@ -24,8 +24,8 @@ void digest_add_u32(struct digest_stream *stream, uint32_t value);
 /* One term: variable id and canonical coefficient. */
 void digest_add_term(struct digest_stream *stream, uint32_t id, const uint8_t coeff[FR_BYTES]);
 /* Adds the three counts, writes the digest and frees. */
-void digest_finish(struct digest_stream *stream, uint32_t n_inputs, uint32_t n_aux,
-                   uint64_t n_rows, uint8_t digest[32]);
+void digest_finish(struct digest_stream *stream, uint32_t n_inputs, uint32_t n_aux, uint64_t n_rows,
+                   uint8_t digest[32]);
 /* Frees without a digest. */
 void digest_drop(struct digest_stream *stream);
 

@@ -4,8 +4,8 @@
 
 #include "r1cs/cs.h"
 
-/* Prepares the system and allocates input 0 = 1 through the driver. The driver's own state, in which
-   struct cs is the first member, must be ready before. */
+/* Prepares the system and allocates input 0 = 1 through the driver. The driver's own state, in
+   which struct cs is the first member, must be ready before. */
 void cs_start(struct cs *cs, const struct cs_driver *driver);
 
 /* Frees what cs_start and the scopes hold. */
@@ -26,7 +26,7 @@ bool cs_template_begin_rows(struct cs *cs, const struct cs_template *use, struct
                             size_t n_outs);
 void cs_template_end_rows(struct cs *cs, const struct var *outs, size_t n_outs);
 
-/* --- Bitmaps that grow, zero-filled ---------------------------------------------------------------- */
+/* --- Bitmaps that grow, zero-filled ----------------------------------------------------------- */
 
 struct bitmap {
     uint64_t *words;

@@ -1,8 +1,10 @@
-/* The recorder: runs the gadgets once for each template and keeps every further use as a placement.
+/* The recorder: runs the gadgets once for each template and keeps every further use as a
+   placement.
 
-   Rows are collected, with global variable numbers, from the start of the current use of a template,
-   or of the current stretch of rows outside templates. When it ends, variables get local numbers and
-   the rows become a template; a stretch that equals an earlier one becomes a placement of that. */
+   Rows are collected, with global variable numbers, from the start of the current use of a
+   template, or of the current stretch of rows outside templates. When it ends, variables get
+   local numbers and the rows become a template; a stretch that equals an earlier one becomes a
+   placement of that. */
 #include "r1cs/coeffs.h"
 #include "r1cs/sort.h"
 #include "r1cs/template.h"
@@ -87,7 +89,7 @@ static void fail_limit(struct recorder *r, const char *what)
     cs_fail(&r->cs, CUZK_RESOURCE_EXHAUSTED);
 }
 
-/* --- Variables and rows -------------------------------------------------------------------------- */
+/* --- Variables and rows ----------------------------------------------------------------------- */
 
 static struct var record_alloc(struct cs *cs, enum var_kind kind, const struct fr *value)
 {
@@ -160,7 +162,7 @@ static void start_collecting(struct recorder *r)
     r->generation++;
 }
 
-/* --- Local numbers ------------------------------------------------------------------------------- */
+/* --- Local numbers ---------------------------------------------------------------------------- */
 
 static struct id_slot *find_slot(struct recorder *r, uint32_t id)
 {
@@ -263,7 +265,7 @@ static bool make_template(struct recorder *r, const char *name, struct shape_tem
     return true;
 }
 
-/* --- Placements ---------------------------------------------------------------------------------- */
+/* --- Placements ------------------------------------------------------------------------------- */
 
 /* Takes over the template; on failure it is freed. */
 static bool add_template(struct recorder *r, struct shape_template *template, uint64_t hash)
@@ -325,9 +327,8 @@ static uint32_t find_stretch(const struct recorder *r, const struct shape_templa
 {
     const struct shape *shape = r->shape;
     uint32_t i = 0;
-    while (i < shape->n_templates &&
-           !(r->hashes[i] == hash && shape->templates[i].name[0] == 0 &&
-             template_equal(&shape->templates[i], template)))
+    while (i < shape->n_templates && !(r->hashes[i] == hash && shape->templates[i].name[0] == 0 &&
+                                       template_equal(&shape->templates[i], template)))
         i++;
     return i;
 }
@@ -350,7 +351,7 @@ static void close_stretch(struct recorder *r)
         start_collecting(r);
 }
 
-/* --- Templates ----------------------------------------------------------------------------------- */
+/* --- Templates -------------------------------------------------------------------------------- */
 
 /* Copies the gadget's externals into r->externals in the order of the shape, and tells whether they
    are fit for a template: distinct, without the constant 1. Where they are not, the use is recorded
@@ -413,8 +414,7 @@ static bool place_known(struct recorder *r, const struct known *known, struct va
     struct shape_placement placement = placement_here(r, known->template_index);
     placement.first_patch = known->first_patch;
     placement.n_patches = known->n_patches;
-    if (!add_bindings(r, r->externals, r->n_externals, &placement) ||
-        !add_placement(r, &placement))
+    if (!add_bindings(r, r->externals, r->n_externals, &placement) || !add_placement(r, &placement))
         return false;
     for (uint32_t i = 0; i < known->n_outs; i++) {
         uint32_t local = known->outs[i];
@@ -518,8 +518,8 @@ static bool set_outs(struct recorder *r, const struct var *outs, size_t n_outs)
     return true;
 }
 
-/* Finds a template of the same name that the new one is a patched form of; then the new one is freed
-   and known refers to the other, with patches. */
+/* Finds a template of the same name that the new one is a patched form of; then the new one is
+   freed and known refers to the other, with patches. */
 static bool reuse_variant(struct recorder *r, struct shape_template *template, struct known *known)
 {
     struct shape *shape = r->shape;
@@ -562,7 +562,7 @@ static void record_end(struct cs *cs, const struct var *outs, size_t n_outs)
     r->recording = NULL;
 }
 
-/* --- The whole ----------------------------------------------------------------------------------- */
+/* --- The whole -------------------------------------------------------------------------------- */
 
 static const struct cs_driver record_driver = {
     .alloc = record_alloc,

@@ -92,7 +92,7 @@ static void gather(const struct row_evaluator *evaluator, const struct witness *
     }
 }
 
-/* --- One row ------------------------------------------------------------------------------------- */
+/* --- One row ---------------------------------------------------------------------------------- */
 
 /* Up to 64 bits of the map from bit `at` on, which has a word more than its bits need. */
 static uint64_t word_at(const uint64_t *words, size_t at)
@@ -207,7 +207,7 @@ static void run_program(const struct row_evaluator *evaluator, uint32_t template
     }
 }
 
-/* --- Placements and pieces ----------------------------------------------------------------------- */
+/* --- Placements and pieces -------------------------------------------------------------------- */
 
 /* Rows first_row … end_row - 1 of a placement, the first to out[m][0]. */
 static void run_placement(const struct row_evaluator *evaluator,
@@ -297,8 +297,8 @@ static void run_piece(void *context, size_t piece)
     uint32_t index = placement_from_row(shape, window);
     uint32_t end = placement_from_row(shape, window_end);
     if (piece == 0 && window < shape->n_rows) {
-        while (index > 0 && (index == shape->n_placements ||
-                             shape->placements[index].first_row > window))
+        while (index > 0 &&
+               (index == shape->n_placements || shape->placements[index].first_row > window))
             index--;
     }
     struct locals locals = { 0 };
@@ -327,9 +327,9 @@ static void spread(struct pool *pool, size_t count, void (*fn)(void *context, si
 }
 
 enum cuzk_status row_evaluator_run(const struct row_evaluator *evaluator,
-                                   const struct witness *witness, struct pool *pool,
-                                   uint64_t first, size_t count,
-                                   struct fr *const out[MATRIX_COUNT], struct cuzk_error *err)
+                                   const struct witness *witness, struct pool *pool, uint64_t first,
+                                   size_t count, struct fr *const out[MATRIX_COUNT],
+                                   struct cuzk_error *err)
 {
     struct run run = {
         .evaluator = evaluator,
@@ -356,7 +356,7 @@ enum cuzk_status shape_eval_rows(const struct shape *shape, const struct witness
     return status;
 }
 
-/* --- Check --------------------------------------------------------------------------------------- */
+/* --- Check ------------------------------------------------------------------------------------ */
 
 struct check {
     const struct row_evaluator *evaluator;

@@ -1,5 +1,5 @@
-/* Row values ⟨A,z⟩, ⟨B,z⟩, ⟨C,z⟩ straight from the packed witness and the compiled circuit, for any range
-   of rows, so that a prover holds no more of them than it wants.
+/* Row values ⟨A,z⟩, ⟨B,z⟩, ⟨C,z⟩ straight from the packed witness and the compiled circuit, for
+   any range of rows, so that a prover holds no more of them than it wants.
 
    Rows are in the order of the specification, part A.7: circuit rows, then one row for each input
    (A = the input, B = C = 0), then zeros without end. Values are in Montgomery form. */
@@ -19,12 +19,12 @@ enum cuzk_status row_evaluator_new(const struct shape *shape, struct row_evaluat
 void row_evaluator_free(struct row_evaluator *evaluator);
 size_t row_evaluator_bytes(const struct row_evaluator *evaluator);
 
-/* Values of rows first … first + count - 1 to out[MATRIX_A], out[MATRIX_B], out[MATRIX_C]; NULL ones
-   are skipped. Work is spread over the pool (NULL: the caller alone). */
+/* Values of rows first … first + count - 1 to out[MATRIX_A], out[MATRIX_B], out[MATRIX_C]; NULL
+   ones are skipped. Work is spread over the pool (NULL: the caller alone). */
 enum cuzk_status row_evaluator_run(const struct row_evaluator *evaluator,
-                                   const struct witness *witness, struct pool *pool,
-                                   uint64_t first, size_t count,
-                                   struct fr *const out[MATRIX_COUNT], struct cuzk_error *err);
+                                   const struct witness *witness, struct pool *pool, uint64_t first,
+                                   size_t count, struct fr *const out[MATRIX_COUNT],
+                                   struct cuzk_error *err);
 
 struct row_check {
     uint64_t unsatisfied;       /* circuit rows with a·b ≠ c */

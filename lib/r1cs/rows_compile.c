@@ -1,6 +1,6 @@
 /* Turns the recorded rows of each template into what is evaluated: rows of bits with small
-   coefficients by table, sums of words by integers, everything else by field operations. Derived from
-   the rows alone. */
+   coefficients by table, sums of words by integers, everything else by field operations. Derived
+   from the rows alone. */
 #include "r1cs/rows_compile.h"
 
 #include "base/error.h"
@@ -8,7 +8,7 @@
 #include "r1cs/driver.h"
 #include "r1cs/walk.h"
 
-/* --- Coefficients -------------------------------------------------------------------------------- */
+/* --- Coefficients ----------------------------------------------------------------------------- */
 
 static bool is_small(const uint64_t limbs[4])
 {
@@ -39,11 +39,11 @@ static struct coeff_class classify(const struct fr *coeff)
     if (is_small(limbs))
         class.small = (int16_t)limbs[0];
     else if (is_small(negative))
-        class.small = (int16_t)-(int16_t)negative[0];
+        class.small = (int16_t) - (int16_t)negative[0];
     return class;
 }
 
-/* --- Slots --------------------------------------------------------------------------------------- */
+/* --- Slots ------------------------------------------------------------------------------------ */
 
 uint32_t placement_of_aux(const struct shape *shape, uint32_t aux)
 {
@@ -134,7 +134,7 @@ static void number_slots(const struct shape_template *template, struct template_
     }
 }
 
-/* --- Rows ---------------------------------------------------------------------------------------- */
+/* --- Rows ------------------------------------------------------------------------------------- */
 
 struct compiler {
     const struct row_evaluator *evaluator;
@@ -300,7 +300,7 @@ static bool compile_template(struct row_evaluator *evaluator, uint32_t index)
     return true;
 }
 
-/* --- The evaluator ------------------------------------------------------------------------------- */
+/* --- The evaluator ---------------------------------------------------------------------------- */
 
 static void fill_tables(struct row_evaluator *evaluator)
 {

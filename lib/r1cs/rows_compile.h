@@ -11,13 +11,13 @@ enum { SMALL_MAX = 127, WORD_BITS_MAX = 32 };
 
 enum row_kind {
     ROW_ZERO,   /* no terms */
-    ROW_SMALL1, /* that many bits with small coefficients: the value is in [-SMALL_MAX, SMALL_MAX] */
+    ROW_SMALL1, /* that many bits with small coefficients: at most ±SMALL_MAX in all */
     ROW_SMALL2,
     ROW_SMALL3,
-    ROW_SMALL,  /* `count` of them */
-    ROW_COPY,   /* one full-size variable with coefficient 1: `first` is its slot */
-    ROW_WORDS,  /* bits with powers of two: a sum of words and a constant, below 2^256 */
-    ROW_TERMS,  /* anything else, term by term from the template */
+    ROW_SMALL, /* `count` of them */
+    ROW_COPY,  /* one full-size variable with coefficient 1: `first` is its slot */
+    ROW_WORDS, /* bits with powers of two: a sum of words and a constant, below 2^256 */
+    ROW_TERMS, /* anything else, term by term from the template */
 };
 
 struct row_op {
@@ -60,9 +60,9 @@ struct row_program {
 };
 
 struct template_rows {
-    uint32_t *slot;       /* for each local: SLOT_BIT or its slot */
+    uint32_t *slot; /* for each local: SLOT_BIT or its slot */
     uint32_t n_external_slots;
-    uint32_t *full_rank;  /* full-size internals before each word of is_full */
+    uint32_t *full_rank; /* full-size internals before each word of is_full */
     struct row_program program[MATRIX_COUNT];
 };
 

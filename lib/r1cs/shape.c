@@ -30,7 +30,7 @@ size_t shape_bytes(const struct shape *shape)
     return bytes;
 }
 
-/* --- Densities ----------------------------------------------------------------------------------- */
+/* --- Densities -------------------------------------------------------------------------------- */
 
 /* Marks the locals that occur in one matrix of a template. */
 static void mark_locals(const struct shape_template *template, enum matrix which, uint64_t *locals)
@@ -142,7 +142,7 @@ enum cuzk_status shape_full_bitmap(const struct shape *shape, uint64_t **out,
     return CUZK_OK;
 }
 
-/* --- Rows ---------------------------------------------------------------------------------------- */
+/* --- Rows ------------------------------------------------------------------------------------- */
 
 void placement_globals(const struct shape *shape, const struct shape_placement *placement,
                        uint32_t *globals)

@@ -3,11 +3,13 @@
 
    Every row belongs to exactly one placement. A placement is one use of a template: where its rows
    and aux variables start, and what its external variables are. Stretches of rows outside any
-   template are templates of their own with a single placement. So one walk over the placements, in
-   order, visits all rows in row order and all aux variables in variable order.
+   template are templates without a name; equal stretches share one. So one walk over the
+   placements, in order, visits all rows in row order and all aux variables in variable order.
 
-   Local variables of a template: 0 is the constant 1; 1 … n_externals the externals; then the
-   internal aux variables in order of allocation (and, in single-use stretches, inputs as externals). */
+   Local variables of a template: 0 is the constant 1; 1 … n_externals the externals (in stretches,
+   inputs too); then the internal aux variables in order of allocation. The order of externals is
+   the recorder's own, chosen so that bindings are few runs; terms of a row are in ascending order
+   of local variables. */
 #ifndef R1CS_SHAPE_H
 #define R1CS_SHAPE_H
 
@@ -20,24 +22,24 @@ enum matrix { MATRIX_A, MATRIX_B, MATRIX_C, MATRIX_COUNT };
 
 /* Rows of one matrix in compressed form: row i has terms start[i] … start[i+1]-1. */
 struct template_matrix {
-    uint32_t *start;   /* n_rows + 1 */
-    uint32_t *local;   /* local variable of each term */
-    uint16_t *coeff;   /* index into shape->coeffs of each term */
+    uint32_t *start; /* n_rows + 1 */
+    uint32_t *local; /* local variable of each term */
+    uint16_t *coeff; /* index into shape->coeffs of each term */
 };
 
 struct shape_template {
-    const char *name;      /* "" for a single-use stretch */
+    const char *name; /* "" for a stretch */
     uint32_t n_rows;
     uint32_t n_externals;
-    uint32_t n_internal;   /* aux variables allocated by one use */
-    uint32_t n_full;       /* of them full-size */
-    uint64_t *is_full;     /* bitmap over the internal variables */
+    uint32_t n_internal; /* aux variables allocated by one use */
+    uint32_t n_full;     /* of them full-size */
+    uint64_t *is_full;   /* bitmap over the internal variables */
     struct template_matrix matrix[MATRIX_COUNT];
 };
 
 /* What a variant of a template changes: the A-side coefficient of the constant 1 in some rows. */
 struct shape_patch {
-    uint32_t row;          /* relative to the template */
+    uint32_t row; /* relative to the template */
     uint16_t coeff;
 };
 
@@ -45,10 +47,10 @@ struct shape_placement {
     uint32_t template_index;
     uint32_t first_row;
     uint32_t first_aux;
-    uint32_t first_full;     /* index of its first full-size variable in witness.full */
-    uint32_t first_binding;  /* into shape->bindings */
-    uint32_t n_bindings;     /* runs */
-    uint32_t first_patch;    /* into shape->patches */
+    uint32_t first_full;    /* index of its first full-size variable in witness.full */
+    uint32_t first_binding; /* into shape->bindings */
+    uint32_t n_bindings;    /* runs */
+    uint32_t first_patch;   /* into shape->patches */
     uint32_t n_patches;
 };
 
@@ -61,8 +63,8 @@ struct shape_binding {
 struct shape {
     uint32_t n_inputs; /* with the constant 1 */
     uint32_t n_aux;
-    uint32_t n_full;   /* full-size aux variables */
-    uint64_t n_rows;   /* circuit rows; the proving system adds n_inputs rows (part A.7) */
+    uint32_t n_full;      /* full-size aux variables */
+    uint64_t n_rows;      /* circuit rows; the proving system adds n_inputs rows (part A.7) */
     unsigned log2_domain; /* least k with 2^k ≥ n_rows + n_inputs */
     uint32_t a_dense_aux;
     uint32_t b_dense_aux;
@@ -111,9 +113,10 @@ typedef void shape_row_fn(void *context, uint64_t row, const struct lc combos[MA
 enum cuzk_status shape_visit_rows(const struct shape *shape, shape_row_fn *fn, void *context,
                                   struct cuzk_error *err);
 
-/* Row values a_j = ⟨A_j,z⟩ and b_j = ⟨B_j,z⟩ for all rows, the input rows of part A.7 after them, and
-   zeros up to `domain` = 2^log2_domain elements (c is a∘b and never made). Montgomery form. Work is
-   spread over the pool (NULL: the caller alone); the result does not depend on the thread count. */
+/* Row values a_j = ⟨A_j,z⟩ and b_j = ⟨B_j,z⟩ for all rows, the input rows of part A.7 after them,
+   and zeros up to `domain` = 2^log2_domain elements (c is a∘b and never made). Montgomery form.
+   Work is spread over the pool (NULL: the caller alone); the result does not depend on the thread
+   count. */
 enum cuzk_status shape_eval_rows(const struct shape *shape, const struct witness *witness,
                                  struct pool *pool, struct fr *a, struct fr *b, size_t domain,
                                  struct cuzk_error *err);

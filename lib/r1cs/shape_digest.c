@@ -11,7 +11,7 @@ struct digest_walk {
     struct digest_stream stream;
     uint8_t *coeff_bytes; /* canonical form of all coefficients */
     uint32_t *globals;
-    uint64_t *keys;       /* twice the longest row */
+    uint64_t *keys; /* twice the longest row */
     size_t longest;
 };
 

@@ -83,7 +83,7 @@ size_t template_bytes(const struct shape_template *template)
     for (int m = 0; m < MATRIX_COUNT; m++) {
         const struct template_matrix *matrix = &template->matrix[m];
         size_t terms = matrix->start[template->n_rows];
-        bytes += ((size_t)template->n_rows + 1) * sizeof *matrix->start;
+        bytes += ((size_t) template->n_rows + 1) * sizeof *matrix->start;
         bytes += terms * (sizeof *matrix->local + sizeof *matrix->coeff);
     }
     return bytes;

@@ -31,8 +31,8 @@ uint64_t template_hash(const struct shape_template *template);
 /* Same rows and same kinds of variables, whatever the names. */
 bool template_equal(const struct shape_template *x, const struct shape_template *y);
 
-/* If `variant` differs from `base` only in A-side coefficients of the constant 1, writes the patches
-   that turn base into variant and returns true. patches has room for every row. */
+/* If `variant` differs from `base` only in A-side coefficients of the constant 1, writes the
+   patches that turn base into variant and returns true. patches has room for every row. */
 bool template_diff(const struct shape_template *base, const struct shape_template *variant,
                    struct shape_patch *patches, uint32_t *n_patches);
 

@@ -7,7 +7,7 @@
 /* Number of local variables: the constant 1, the externals, the internal ones. */
 static inline size_t template_locals(const struct shape_template *template)
 {
-    return 1 + (size_t)template->n_externals + template->n_internal;
+    return 1 + (size_t) template->n_externals + template->n_internal;
 }
 
 /* Room for the global ids of the largest template's local variables; NULL without memory. */

@@ -62,20 +62,19 @@ enum cuzk_status witness_synthesize(const struct circuit_program *program,
     enum cuzk_status status = CUZK_OK;
     if (!witness_reserve(out, shape)) {
         witness_free(out);
-        return error_set(err, CUZK_NO_MEMORY, "witness: no memory for %u variables",
-                         shape->n_aux);
+        return error_set(err, CUZK_NO_MEMORY, "witness: no memory for %u variables", shape->n_aux);
     }
     struct cs cs = { .witness = out };
     cs_start(&cs, &witness_driver);
     status = cs_run(&cs, program, err);
-    if (status == CUZK_OK &&
-        (out->overflow || out->n_aux != shape->n_aux || out->n_full != shape->n_full ||
-         out->n_inputs != shape->n_inputs))
-        status = error_set(err, CUZK_INTERNAL,
-                           "witness: %u inputs, %u aux of which %u full-size%s where the circuit has "
-                           "%u, %u and %u",
-                           out->n_inputs, out->n_aux, out->n_full, out->overflow ? " and more" : "",
-                           shape->n_inputs, shape->n_aux, shape->n_full);
+    if (status == CUZK_OK && (out->overflow || out->n_aux != shape->n_aux ||
+                              out->n_full != shape->n_full || out->n_inputs != shape->n_inputs))
+        status =
+            error_set(err, CUZK_INTERNAL,
+                      "witness: %u inputs, %u aux of which %u full-size%s where the circuit has "
+                      "%u, %u and %u",
+                      out->n_inputs, out->n_aux, out->n_full, out->overflow ? " and more" : "",
+                      shape->n_inputs, shape->n_aux, shape->n_full);
     cs_free(&cs);
     if (status != CUZK_OK)
         witness_free(out);

@@ -17,13 +17,13 @@ struct witness {
     uint64_t *bits;
     struct fr *full;
     struct fr *inputs;
-    uint32_t n_aux;    /* allocated so far */
+    uint32_t n_aux; /* allocated so far */
     uint32_t n_full;
     uint32_t n_inputs;
     uint32_t aux_capacity; /* from the shape: exact, so that nothing grows during synthesis */
     uint32_t full_capacity;
     uint32_t inputs_capacity;
-    bool overflow;         /* the program allocated more than the shape has */
+    bool overflow; /* the program allocated more than the shape has */
 };
 
 struct shape;
@@ -47,9 +47,9 @@ static inline size_t witness_plane_words(uint32_t n_aux)
 
 /* --- For the fast paths of templates ------------------------------------------------------------
 
-   A gadget that finds cs->witness non-NULL may append the values of its variables here, in the order in
-   which its generic code allocates them, instead of running that code. witness->n_aux is the index
-   of the next variable. What does not fit is dropped and remembered in `overflow`. */
+   A gadget that finds cs->witness non-NULL may append the values of its variables here, in the
+   order in which its generic code allocates them, instead of running that code. witness->n_aux is
+   the index of the next variable. What does not fit is dropped and remembered in `overflow`. */
 
 /* Appends `count` (1 … 64) bit variables, least significant bit of `word` first. */
 static inline void witness_append_bits(struct witness *witness, uint64_t word, unsigned count)

@@ -205,7 +205,7 @@ static void test_density_bitmaps(void **state)
     text_circuit_free(&circuit);
 }
 
-/* --- Gadgets with mistakes ------------------------------------------------------------------------ */
+/* --- Gadgets with mistakes -------------------------------------------------------------------- */
 
 static void uses_a_stranger(struct cs *cs, const void *input)
 {

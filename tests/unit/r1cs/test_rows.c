@@ -141,9 +141,9 @@ static void test_toy_circuits(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 6; seed++) {
-        struct toy toy = {
-            .values = seed, .rounds = (unsigned)(3 * seed), .bits_only = seed % 3 == 2
-        };
+        struct toy toy = { .values = seed,
+                           .rounds = (unsigned)(3 * seed),
+                           .bits_only = seed % 3 == 2 };
         struct circuit_program program = toy_program(&toy);
         assert_all(&program, NULL);
     }
@@ -184,12 +184,12 @@ static void test_known_rows(void **state)
     }
 }
 
-/* --- Sums of words at the edge of 256 bits ---------------------------------------------------------- */
+/* --- Sums of words at the edge of 256 bits ---------------------------------------------------- */
 
 struct wide {
-    unsigned top;       /* bits with the coefficients 2^0 … 2^(top-1) */
-    unsigned copies;    /* how many bits have each of them */
-    bool minus_one;     /* the constant is r − 1 instead of 0 */
+    unsigned top;    /* bits with the coefficients 2^0 … 2^(top-1) */
+    unsigned copies; /* how many bits have each of them */
+    bool minus_one;  /* the constant is r − 1 instead of 0 */
 };
 
 static void wide_synthesize(struct cs *cs, const void *input)
@@ -226,7 +226,7 @@ static void test_wide_sums(void **state)
     }
 }
 
-/* --- Appending ------------------------------------------------------------------------------------ */
+/* --- Appending -------------------------------------------------------------------------------- */
 
 static void appended_synthesize(struct cs *cs, const void *input)
 {
@@ -284,7 +284,7 @@ static void test_other_circuit(void **state)
     shape_free(larger_shape);
 }
 
-/* --- Check ---------------------------------------------------------------------------------------- */
+/* --- Check ------------------------------------------------------------------------------------ */
 
 static void chain_synthesize(struct cs *cs, const void *input)
 {

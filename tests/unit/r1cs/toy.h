@@ -1,5 +1,5 @@
-/* Circuits for the tests of lib/r1cs: one made of made-up templates and loose rows, and circuits read
-   from the row texts of the known answers. */
+/* Circuits for the tests of lib/r1cs: one made of made-up templates and loose rows, and circuits
+   read from the row texts of the known answers. */
 #ifndef TESTS_UNIT_R1CS_TOY_H
 #define TESTS_UNIT_R1CS_TOY_H
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Numbers that look random --------------------------------------------------------------------- */
+/* --- Numbers that look random ----------------------------------------------------------------- */
 
 static inline uint64_t toy_next(uint64_t *state)
 {
@@ -48,7 +48,7 @@ static inline struct fr toy_element(uint64_t *state)
     }
 }
 
-/* --- A circuit of made-up templates ------------------------------------------------------------- */
+/* --- A circuit of made-up templates ----------------------------------------------------------- */
 
 struct toy {
     uint64_t values;   /* seed of the values; the rows do not depend on it */
@@ -222,7 +222,7 @@ static inline struct circuit_program toy_program(const struct toy *toy)
     return (struct circuit_program){ toy_synthesize, toy };
 }
 
-/* --- Circuits from row texts -------------------------------------------------------------------- */
+/* --- Circuits from row texts ------------------------------------------------------------------ */
 
 /* Rows "N A: k*v k*v …" (three lines each); variables iN and aN. Variables that a row 1 − v ; v ; 0
    forces to be bits are bits, the others numbers; values are random and do not satisfy the rows. */
@@ -285,8 +285,8 @@ static inline const char *text_first_row(const struct text_circuit *circuit)
 }
 
 /* n_rows 0: all rows of the text. */
-static inline struct text_circuit text_circuit_load(const char *name, size_t n_rows, uint32_t n_inputs,
-                                            uint32_t n_aux)
+static inline struct text_circuit text_circuit_load(const char *name, size_t n_rows,
+                                                    uint32_t n_inputs, uint32_t n_aux)
 {
     size_t len;
     struct text_circuit circuit = {
