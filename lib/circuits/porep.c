@@ -1,6 +1,5 @@
 #include "circuits/porep.h"
 
-#include "base/check.h"
 #include "base/mem.h"
 #include "circuits/label.h"
 #include "circuits/sector.h"
@@ -33,7 +32,7 @@ static void make_configs(void)
 const struct porep_config *porep_config(uint64_t sector_bytes)
 {
     pthread_once(&configs_once, make_configs);
-    if (sector_bytes == 1 * KIB || sector_bytes == 8 * KIB)
+    if (!sector_is_sealed(sector_bytes))
         return NULL;
     for (size_t i = 0; i < SECTOR_SIZES; i++) {
         if (configs[i].sector_bytes == sector_bytes)

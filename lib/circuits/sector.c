@@ -1,8 +1,5 @@
 #include "circuits/sector.h"
 
-#include "base/check.h"
-
-/* 1 KiB and 8 KiB exist for sector updates only. */
 const struct sector_size sector_sizes[SECTOR_SIZES] = {
     { 1 * KIB, 8, 4, 0 },   { 2 * KIB, 8, 0, 0 },  { 4 * KIB, 8, 2, 0 },   { 8 * KIB, 8, 4, 0 },
     { 16 * KIB, 8, 8, 0 },  { 32 * KIB, 8, 8, 2 }, { 8 * MIB, 8, 0, 0 },   { 16 * MIB, 8, 2, 0 },
@@ -16,6 +13,11 @@ const struct sector_size *sector_size(uint64_t bytes)
             return &sector_sizes[i];
     }
     return NULL;
+}
+
+bool sector_is_sealed(uint64_t bytes)
+{
+    return sector_size(bytes) && bytes != 1 * KIB && bytes != 8 * KIB;
 }
 
 void sector_tree_d(struct tree_shape *out, const struct sector_size *size)

@@ -23,6 +23,9 @@ extern const struct sector_size sector_sizes[SECTOR_SIZES];
 /* NULL if there is none. */
 const struct sector_size *sector_size(uint64_t bytes);
 
+/* Whether PoRep and PoSt know the size: 1 KiB and 8 KiB exist for sector updates only. */
+bool sector_is_sealed(uint64_t bytes);
+
 /* tree_d / tree_r and tree_c of a sector. */
 void sector_tree_d(struct tree_shape *out, const struct sector_size *size);
 void sector_tree_r(struct tree_shape *out, const struct sector_size *size);

@@ -128,6 +128,55 @@ void num_to_bits_strict(struct cs *cs, struct num x, struct boolean bits[FR_BITS
     enforce_unpacking(cs, x, bits);
 }
 
+/* Σ 2^i bits[i] · 1 = packed */
+static void enforce_packing(struct cs *cs, const struct boolean *bits, size_t n, struct var packed)
+{
+    if (!row_wanted(cs))
+        return;
+    struct lc sum = { 0 };
+    struct row row;
+    row_start(&row);
+    for (size_t i = 0; i < n; i++)
+        boolean_add_to(&sum, row_pow2((unsigned)i), bits[i]);
+    lc_add_var(&row.b, VAR_ONE);
+    lc_add_var(&row.c, packed);
+    cs_enforce(cs, &sum, &row.b, &row.c);
+    lc_free(&sum);
+}
+
+static void decompose_rows(struct cs *cs, struct num x, const uint64_t limbs[4], size_t n,
+                           struct boolean *bits)
+{
+    for (size_t i = 0; i < n; i++)
+        bits[i] = boolean_bit(cs, limbs[i / 64] >> i % 64 & 1);
+    enforce_packing(cs, bits, n, x.var);
+}
+
+void num_decompose(struct cs *cs, struct num x, size_t n, struct boolean *bits)
+{
+    uint64_t limbs[4];
+    fr_to_limbs(limbs, &x.value);
+    if (n < FR_BITS) {
+        decompose_rows(cs, x, limbs, n, bits);
+        return;
+    }
+    if (!row_wanted(cs)) {
+        append_bits(cs, limbs, bits);
+        return;
+    }
+    struct var outs[FR_BITS];
+    struct cs_template use = { .name = "decompose", .externals = &x.var, .n_externals = 1 };
+    if (cs_template_begin(cs, &use, outs, FR_BITS)) {
+        decompose_rows(cs, x, limbs, FR_BITS, bits);
+        for (unsigned i = 0; i < FR_BITS; i++)
+            outs[i] = bits[i].var;
+        cs_template_end(cs, outs, FR_BITS);
+    } else {
+        for (unsigned i = 0; i < FR_BITS; i++)
+            bits[i] = boolean_plain(outs[i], false);
+    }
+}
+
 void num_enforce_equal(struct cs *cs, struct num a, struct num b)
 {
     struct row row;
@@ -182,22 +231,6 @@ struct num num_mul(struct cs *cs, struct num a, struct num b)
 struct num num_square(struct cs *cs, struct num a)
 {
     return num_mul(cs, a, a);
-}
-
-/* Σ 2^i bits[i] · 1 = packed */
-static void enforce_packing(struct cs *cs, const struct boolean *bits, size_t n, struct var packed)
-{
-    if (!row_wanted(cs))
-        return;
-    struct lc sum = { 0 };
-    struct row row;
-    row_start(&row);
-    for (size_t i = 0; i < n; i++)
-        boolean_add_to(&sum, row_pow2((unsigned)i), bits[i]);
-    lc_add_var(&row.b, VAR_ONE);
-    lc_add_var(&row.c, packed);
-    cs_enforce(cs, &sum, &row.b, &row.c);
-    lc_free(&sum);
 }
 
 struct num num_pack_bits(struct cs *cs, const struct boolean *bits, size_t n)

@@ -22,6 +22,9 @@ void num_to_bits(struct cs *cs, struct num x, struct boolean bits[FR_BITS]);
 /* As num_to_bits, but only the decomposition below r satisfies the rows. */
 void num_to_bits_strict(struct cs *cs, struct num x, struct boolean bits[FR_BITS]);
 
+/* The n ≤ 255 bits of x, which has no more; the sum of their row is on the A side. */
+void num_decompose(struct cs *cs, struct num x, size_t n, struct boolean *bits);
+
 void num_enforce_equal(struct cs *cs, struct num a, struct num b);
 struct num num_add(struct cs *cs, struct num a, struct num b);
 struct num num_sub(struct cs *cs, struct num a, struct num b);
