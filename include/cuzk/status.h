@@ -7,7 +7,7 @@
 /* X(NAME, text). A function that can fail returns one of these; CUZK_OK is 0. */
 #define CUZK_STATUS_MAP(X)                                                                         \
     X(OK, "ok")                                                                                    \
-    X(INVALID_ARGUMENT, "invalid argument")       /* the caller's data are wrong */                \
+    X(INVALID_ARGUMENT, "invalid argument") /* the caller's data are wrong */                      \
     X(NOT_FOUND, "not found")                                                                      \
     X(RESOURCE_EXHAUSTED, "resource exhausted")   /* a limit of ours, named in the text */         \
     X(FAILED_PRECONDITION, "failed precondition") /* not now: state or configuration forbids it */ \
@@ -17,9 +17,9 @@
     X(UNSUPPORTED, "unsupported")                                                                  \
     X(NO_MEMORY, "out of memory")                                                                  \
     X(IO, "input/output error")                                                                    \
-    X(BAD_PARAMS, "bad parameters")               /* a .params/.vk file is wrong or missing */     \
+    X(BAD_PARAMS, "bad parameters") /* a .params/.vk file is wrong or missing */                   \
     X(NO_DEVICE, "no usable device")                                                               \
-    X(DEVICE_FAULT, "device fault")               /* a device failed; another may do */            \
+    X(DEVICE_FAULT, "device fault") /* a device failed; another may do */                          \
     X(VERIFY_FAILED, "verification failed")                                                        \
     X(INTERNAL, "internal error")
 

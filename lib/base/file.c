@@ -89,10 +89,8 @@ enum cuzk_status file_map_open(const char *path, struct file_map *map, struct cu
         close(fd);
         return error_errno(err, CUZK_IO, saved, "cannot map %s", path);
     }
-    *map = (struct file_map){ .data = data,
-                              .len = (size_t)info.st_size,
-                              .fd = fd,
-                              .modified_ns = modified_ns(&info) };
+    *map = (struct file_map){
+        .data = data, .len = (size_t)info.st_size, .fd = fd, .modified_ns = modified_ns(&info)};
     return CUZK_OK;
 }
 
@@ -102,7 +100,7 @@ void file_map_close(struct file_map *map)
         return;
     munmap((void *)(uintptr_t)map->data, map->len);
     close(map->fd);
-    *map = (struct file_map){ .fd = -1 };
+    *map = (struct file_map){.fd = -1};
 }
 
 enum cuzk_status file_map_check(const struct file_map *map, struct cuzk_error *err)

@@ -1,4 +1,5 @@
-/* Files: whole reads with a limit, read-only maps, writes that are there completely or not at all. */
+/* Files: whole reads with a limit, read-only maps, writes that are there completely or not at all.
+ */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 

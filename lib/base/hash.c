@@ -60,8 +60,8 @@ void blake2b_keyed(const void *key, size_t key_len, const void *data, size_t len
     CHECK(mac);
     EVP_MAC_CTX *context = EVP_MAC_CTX_new(mac);
     CHECK(context);
-    OSSL_PARAM params[] = { OSSL_PARAM_construct_size_t(OSSL_MAC_PARAM_SIZE, &out_len),
-                            OSSL_PARAM_construct_end() };
+    OSSL_PARAM params[] = {OSSL_PARAM_construct_size_t(OSSL_MAC_PARAM_SIZE, &out_len),
+                           OSSL_PARAM_construct_end()};
     size_t written = 0;
     CHECK(EVP_MAC_init(context, key, key_len, params) == 1);
     CHECK(EVP_MAC_update(context, data, len) == 1);

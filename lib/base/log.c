@@ -11,7 +11,7 @@
 
 static atomic_int max_level = LOG_INFO;
 static atomic_bool as_json;
-static const char *const level_names[] = { "error", "warn", "info", "debug" };
+static const char *const level_names[] = {"error", "warn", "info", "debug"};
 
 void log_set_level(enum log_level level)
 {
@@ -44,7 +44,7 @@ void log_write(enum log_level level, const char *component, const char *format, 
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
 
-    struct text line = { 0 };
+    struct text line = {0};
     if (atomic_load(&as_json)) {
         text_add(&line, "{\"time\":%llu,\"level\":\"%s\",\"component\":\"%s\",\"message\":",
                  (unsigned long long)clock_unix_s(), level_names[level], component);

@@ -37,7 +37,7 @@ void mem_wipe(void *block, size_t bytes);
 void mem_fail_after(long after);
 
 /* Grows *array (elements of `size` bytes) to hold at least `needed`; returns false without memory.
-   *capacity is in elements. Doubles, so that appending is linear. */
+ *capacity is in elements. Doubles, so that appending is linear. */
 bool mem_reserve(void **array, size_t *capacity, size_t needed, size_t size);
 
 #endif

@@ -133,7 +133,7 @@ void pool_run(struct pool *pool, size_t count, void (*fn)(void *context, size_t 
             fn(context, i);
         return;
     }
-    struct batch batch = { .fn = fn, .context = context, .count = count };
+    struct batch batch = {.fn = fn, .context = context, .count = count};
     pthread_mutex_lock(&pool->lock);
     batch.after = pool->first;
     pool->first = &batch;

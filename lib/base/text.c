@@ -83,5 +83,5 @@ void text_add_json(struct text *text, const char *string)
 void text_free(struct text *text)
 {
     mem_free(text->data);
-    *text = (struct text){ 0 };
+    *text = (struct text){0};
 }

@@ -7,7 +7,7 @@
 enum exit_code {
     EXIT_CODE_OK = 0,
     EXIT_CODE_FAILED = 1,
-    EXIT_CODE_USAGE = 2,      /* usage or configuration */
+    EXIT_CODE_USAGE = 2, /* usage or configuration */
     EXIT_CODE_NO_DEVICE = 3,
     EXIT_CODE_BAD_PARAMS = 4, /* parameters bad or missing */
     EXIT_CODE_RUNNING = 5,    /* another daemon serves that address */

@@ -10,15 +10,15 @@
 
 #define MIB(bytes) ((unsigned long long)((bytes) >> 20))
 
-/* Finds the value of the one flag that a command has, or its only positional argument. Returns an exit
-   code, or −1 to go on. */
+/* Finds the value of the one flag that a command has, or its only positional argument. Returns an
+   exit code, or −1 to go on. */
 static int one_argument(int argc, char **argv, const char *flag, char letter, const char *usage,
                         const char **value)
 {
-    const struct option flags[] = { { flag, required_argument, NULL, letter },
-                                    { "help", no_argument, NULL, 'h' },
-                                    { NULL, 0, NULL, 0 } };
-    const char letters[] = { letter, ':', 'h', '\0' };
+    const struct option flags[] = {{flag, required_argument, NULL, letter},
+                                   {"help", no_argument, NULL, 'h'},
+                                   {NULL, 0, NULL, 0}};
+    const char letters[] = {letter, ':', 'h', '\0'};
     int option;
     *value = NULL;
     optind = 1;
@@ -56,7 +56,8 @@ static int fail(const struct cuzk_error *err)
 
 static void print_status(const Cuzk__V1__GetStatusResponse *status)
 {
-    printf("uptime:     %llu s\ncompleted:  %llu\nfailed:     %llu\nmemory:     %llu MiB of %llu MiB\n",
+    printf("uptime:     %llu s\ncompleted:  %llu\nfailed:     %llu\nmemory:     %llu MiB of %llu "
+           "MiB\n",
            (unsigned long long)status->uptime_seconds,
            (unsigned long long)status->total_proofs_completed,
            (unsigned long long)status->total_proofs_failed, MIB(status->pinned_memory_bytes),
@@ -90,7 +91,7 @@ int command_status(const struct bench_globals *globals, int argc, char **argv)
         return code;
     Cuzk__V1__GetStatusRequest request = CUZK__V1__GET_STATUS_REQUEST__INIT;
     ProtobufCMessage *response;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     if (bench_call(globals->address, "GetStatus", &request.base,
                    &cuzk__v1__get_status_response__descriptor, &response, &err) != CUZK_OK)
         return fail(&err);
@@ -106,7 +107,7 @@ int command_metrics(const struct bench_globals *globals, int argc, char **argv)
         return code;
     Cuzk__V1__GetMetricsRequest request = CUZK__V1__GET_METRICS_REQUEST__INIT;
     ProtobufCMessage *response;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     if (bench_call(globals->address, "GetMetrics", &request.base,
                    &cuzk__v1__get_metrics_response__descriptor, &response, &err) != CUZK_OK)
         return fail(&err);
@@ -121,20 +122,21 @@ static char *as_field(const char *text)
     union {
         const char *in;
         char *out;
-    } field = { text };
+    } field = {text};
     return field.out;
 }
 
 int command_preload(const struct bench_globals *globals, int argc, char **argv)
 {
     const char *id;
-    int code = one_argument(argc, argv, "circuit-id", 'c', "preload -c CIRCUIT (like porep-32g)", &id);
+    int code =
+        one_argument(argc, argv, "circuit-id", 'c', "preload -c CIRCUIT (like porep-32g)", &id);
     if (code >= 0)
         return code;
     Cuzk__V1__PreloadSrsRequest request = CUZK__V1__PRELOAD_SRS_REQUEST__INIT;
     request.circuit_id = as_field(id);
     ProtobufCMessage *response;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     if (bench_call(globals->address, "PreloadSRS", &request.base,
                    &cuzk__v1__preload_srs_response__descriptor, &response, &err) != CUZK_OK)
         return fail(&err);
@@ -150,13 +152,14 @@ int command_preload(const struct bench_globals *globals, int argc, char **argv)
 int command_evict(const struct bench_globals *globals, int argc, char **argv)
 {
     const char *id;
-    int code = one_argument(argc, argv, "circuit-id", 'c', "evict -c CIRCUIT (like porep-32g)", &id);
+    int code =
+        one_argument(argc, argv, "circuit-id", 'c', "evict -c CIRCUIT (like porep-32g)", &id);
     if (code >= 0)
         return code;
     Cuzk__V1__EvictSrsRequest request = CUZK__V1__EVICT_SRS_REQUEST__INIT;
     request.circuit_id = as_field(id);
     ProtobufCMessage *response;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     if (bench_call(globals->address, "EvictSRS", &request.base,
                    &cuzk__v1__evict_srs_response__descriptor, &response, &err) != CUZK_OK)
         return fail(&err);
@@ -178,7 +181,7 @@ int command_cancel(const struct bench_globals *globals, int argc, char **argv)
     Cuzk__V1__CancelProofRequest request = CUZK__V1__CANCEL_PROOF_REQUEST__INIT;
     request.job_id = as_field(id);
     ProtobufCMessage *response;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     if (bench_call(globals->address, "CancelProof", &request.base,
                    &cuzk__v1__cancel_proof_response__descriptor, &response, &err) != CUZK_OK)
         return fail(&err);

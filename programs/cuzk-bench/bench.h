@@ -16,10 +16,10 @@
 
 /* A request as it is sent: built once, sent many times. Zero-initialise; free with request_free. */
 struct bench_request {
-    uint32_t kind;            /* of the wire interface; 0: no type given */
+    uint32_t kind; /* of the wire interface; 0: no type given */
     uint64_t registered_proof;
-    uint64_t sector_bytes;    /* 0: as the payload says */
-    bool has_sector_number;   /* given by a flag or by the C1's wrapper */
+    uint64_t sector_bytes;  /* 0: as the payload says */
+    bool has_sector_number; /* given by a flag or by the C1's wrapper */
     uint64_t sector_number;
     bool has_miner_id;
     uint64_t miner_id;
@@ -31,8 +31,9 @@ struct bench_request {
     size_t n_payloads;
 };
 
-/* Kind by name or alias (porep, porep-c2, seal-commit; snap, snap-deals, update; wpost, window-post,
-   windowpost; winning, winning-post, winningpost), case-insensitive; 0 for anything else. */
+/* Kind by name or alias (porep, porep-c2, seal-commit; snap, snap-deals, update; wpost,
+   window-post, windowpost; winning, winning-post, winningpost), case-insensitive; 0 for anything
+   else. */
 uint32_t request_kind(const char *name);
 const char *request_kind_text(uint32_t kind);
 
@@ -60,7 +61,8 @@ struct bench_answer {
 enum cuzk_status bench_prove(const char *address, const uint8_t *request, size_t len,
                              struct bench_answer *answer, struct cuzk_error *err);
 
-/* Calls a method with small messages. *response is decoded by `descriptor`; free with message_free. */
+/* Calls a method with small messages. *response is decoded by `descriptor`; free with message_free.
+ */
 enum cuzk_status bench_call(const char *address, const char *method,
                             const ProtobufCMessage *request,
                             const ProtobufCMessageDescriptor *descriptor,

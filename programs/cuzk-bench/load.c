@@ -19,14 +19,14 @@
 
 static const char *outcome_text(int outcome)
 {
-    static const char *const texts[] = { "UNKNOWN", "COMPLETED", "FAILED", "CANCELLED", "TIMEOUT" };
+    static const char *const texts[] = {"UNKNOWN", "COMPLETED", "FAILED", "CANCELLED", "TIMEOUT"};
     return outcome >= 0 && outcome <= CUZK_JOB_TIMEOUT ? texts[outcome] : "UNKNOWN";
 }
 
 enum verdict { VERDICT_VALID, VERDICT_INVALID, VERDICT_UNKNOWN };
 
-/* Verifies a returned proof with the key in the parameter folder. Only PoRep can be checked from what
-   was sent. */
+/* Verifies a returned proof with the key in the parameter folder. Only PoRep can be checked from
+   what was sent. */
 static enum verdict verify_answer(const struct bench_globals *globals,
                                   const struct bench_request *request,
                                   const Cuzk__V1__AwaitProofResponse *answer,
@@ -43,15 +43,16 @@ static enum verdict verify_answer(const struct bench_globals *globals,
         .miner_id = request->miner_id,
     };
     enum cuzk_status status =
-        cuzk_verify_c1(&options, request->payloads[0], request->payload_lens[0],
-                       answer->proof.data, answer->proof.len, NULL, err);
+        cuzk_verify_c1(&options, request->payloads[0], request->payload_lens[0], answer->proof.data,
+                       answer->proof.len, NULL, err);
     if (status == CUZK_OK)
         return VERDICT_VALID;
     bool says_no = status == CUZK_VERIFY_FAILED || status == CUZK_INVALID_ARGUMENT;
     return says_no ? VERDICT_INVALID : VERDICT_UNKNOWN;
 }
 
-/* ---- the load --------------------------------------------------------------------------------- */
+/* ---- the load ---------------------------------------------------------------------------------
+ */
 
 struct load {
     const struct bench_globals *globals;
@@ -120,8 +121,8 @@ static void note_refused(struct load *load, double wall_s, const struct cuzk_err
 
 static void send_one(struct load *load)
 {
-    struct cuzk_error err = { 0 };
-    struct bench_answer answer = { 0 };
+    struct cuzk_error err = {0};
+    struct bench_answer answer = {0};
     enum verdict verdict = VERDICT_UNKNOWN;
     uint8_t *bytes = NULL;
     size_t len = 0;
@@ -133,8 +134,8 @@ static void send_one(struct load *load)
     answer.wall_s = wall_s;
     mem_free(bytes);
     if (status == CUZK_OK && (int)answer.message->result->status == CUZK_JOB_COMPLETED)
-        verdict = verify_answer(load->globals, &load->options->request, answer.message->result,
-                                &err);
+        verdict =
+            verify_answer(load->globals, &load->options->request, answer.message->result, &err);
     pthread_mutex_lock(&load->lock);
     load->finished++;
     if (status == CUZK_OK)
@@ -189,10 +190,10 @@ static int compare_doubles(const void *a, const void *b)
 enum cuzk_status load_run(const struct bench_globals *globals, const struct load_options *options,
                           bool quiet, struct load_result *result, struct cuzk_error *err)
 {
-    *result = (struct load_result){ .count = options->count };
-    struct load load = { .globals = globals, .options = options, .result = result, .quiet = quiet };
-    unsigned threads = options->concurrency < options->count ? options->concurrency
-                                                             : options->count;
+    *result = (struct load_result){.count = options->count};
+    struct load load = {.globals = globals, .options = options, .result = result, .quiet = quiet};
+    unsigned threads =
+        options->concurrency < options->count ? options->concurrency : options->count;
     pthread_t *ids = mem_alloc(threads, sizeof *ids);
     result->wall_s = mem_alloc(options->count, sizeof *result->wall_s);
     if (!ids || !result->wall_s) {
@@ -223,7 +224,8 @@ enum cuzk_status load_run(const struct bench_globals *globals, const struct load
     return CUZK_OK;
 }
 
-/* ---- flags ------------------------------------------------------------------------------------ */
+/* ---- flags ------------------------------------------------------------------------------------
+ */
 
 static enum cuzk_status parse_number(const char *flag, const char *text, uint64_t least,
                                      uint64_t most, uint64_t *out, struct cuzk_error *err)
@@ -302,54 +304,58 @@ static enum cuzk_status take_flag(struct load_flags *flags, int option, const ch
 
 static void print_load_usage(FILE *out, bool batch)
 {
-    fprintf(out,
-            "Usage: cuzk-bench [-a ADDRESS] %s -t TYPE --c1 FILE [options]\n\n"
-            "%s\n\n"
-            "  -t, --type TYPE            porep, snap, wpost or winning\n"
-            "      --c1 FILE              porep: the C1 JSON, or its wrapper with the sector number\n"
-            "      --vanilla FILE         others: JSON array of base64 vanilla proofs, or one raw proof\n"
-            "      --sector-num N         sector (default: from the wrapper)\n"
-            "      --miner-id N           miner (default: 1000)\n"
-            "      --registered-proof N   number of the registered proof (default: 0)\n"
-            "      --randomness HEX, --comm-r-old HEX, --comm-r-new HEX, --comm-d-new HEX\n",
-            batch ? "batch" : "single",
-            batch ? "Sends proofs, some at a time, and prints a line for each and a summary."
-                  : "Sends one proof and prints its timings and bytes.");
+    fprintf(
+        out,
+        "Usage: cuzk-bench [-a ADDRESS] %s -t TYPE --c1 FILE [options]\n\n"
+        "%s\n\n"
+        "  -t, --type TYPE            porep, snap, wpost or winning\n"
+        "      --c1 FILE              porep: the C1 JSON, or its wrapper with the sector number\n"
+        "      --vanilla FILE         others: JSON array of base64 vanilla proofs, or one raw "
+        "proof\n"
+        "      --sector-num N         sector (default: from the wrapper)\n"
+        "      --miner-id N           miner (default: 1000)\n"
+        "      --registered-proof N   number of the registered proof (default: 0)\n"
+        "      --randomness HEX, --comm-r-old HEX, --comm-r-new HEX, --comm-d-new HEX\n",
+        batch ? "batch" : "single",
+        batch ? "Sends proofs, some at a time, and prints a line for each and a summary."
+              : "Sends one proof and prints its timings and bytes.");
     if (batch)
         fputs("  -c, --count N              proofs to send (default: 3)\n"
               "  -j, --concurrency N        of them at the same time (default: 1)\n",
               out);
     else
         fputs("      --partition N          window post: partition index (default: 0)\n", out);
-    fputs("\nEvery proof of a porep is verified here, if the circuit's .vk file is in --param-cache.\n"
-          "Exit codes: 0 all completed, 1 some failed, 2 usage, 6 a returned proof did not verify.\n",
-          out);
+    fputs(
+        "\nEvery proof of a porep is verified here, if the circuit's .vk file is in "
+        "--param-cache.\n"
+        "Exit codes: 0 all completed, 1 some failed, 2 usage, 6 a returned proof did not verify.\n",
+        out);
 }
 
 /* Fills options from the flags; returns an exit code, or −1 to go on. */
 static int read_load_options(struct load_options *options, bool batch, int argc, char **argv)
 {
     static const struct option flags[] = {
-        { "type", required_argument, NULL, 't' },
-        { "c1", required_argument, NULL, 'C' },
-        { "vanilla", required_argument, NULL, 'V' },
-        { "registered-proof", required_argument, NULL, 'R' },
-        { "sector-num", required_argument, NULL, 'S' },
-        { "miner-id", required_argument, NULL, 'M' },
-        { "randomness", required_argument, NULL, 'r' },
-        { "comm-r-old", required_argument, NULL, 'o' },
-        { "comm-r-new", required_argument, NULL, 'n' },
-        { "comm-d-new", required_argument, NULL, 'd' },
-        { "help", no_argument, NULL, 'h' },
-        { "partition", required_argument, NULL, 'P' }, /* single only: the last two are cut off */
-        { "count", required_argument, NULL, 'c' },
-        { "concurrency", required_argument, NULL, 'j' },
-        { NULL, 0, NULL, 0 },
+        {"type", required_argument, NULL, 't'},
+        {"c1", required_argument, NULL, 'C'},
+        {"vanilla", required_argument, NULL, 'V'},
+        {"registered-proof", required_argument, NULL, 'R'},
+        {"sector-num", required_argument, NULL, 'S'},
+        {"miner-id", required_argument, NULL, 'M'},
+        {"randomness", required_argument, NULL, 'r'},
+        {"comm-r-old", required_argument, NULL, 'o'},
+        {"comm-r-new", required_argument, NULL, 'n'},
+        {"comm-d-new", required_argument, NULL, 'd'},
+        {"help", no_argument, NULL, 'h'},
+        {"partition", required_argument, NULL, 'P'}, /* single only: the last two are cut off */
+        {"count", required_argument, NULL, 'c'},
+        {"concurrency", required_argument, NULL, 'j'},
+        {NULL, 0, NULL, 0},
     };
-    *options = (struct load_options){ .count = batch ? 3 : 1, .concurrency = 1 };
+    *options = (struct load_options){.count = batch ? 3 : 1, .concurrency = 1};
     options->request.miner_id = 1000;
-    struct load_flags state = { .options = options };
-    struct cuzk_error err = { 0 };
+    struct load_flags state = {.options = options};
+    struct cuzk_error err = {0};
     enum cuzk_status status = CUZK_OK;
     int option, index = 0;
     optind = 1;
@@ -359,8 +365,10 @@ static int read_load_options(struct load_options *options, bool batch, int argc,
             return print_load_usage(stdout, batch), EXIT_CODE_OK;
         if (option == '?')
             return EXIT_CODE_USAGE;
-        const char *name = option == 't' ? "type" : option == 'c' ? "count"
-                         : option == 'j' ? "concurrency" : flags[index].name;
+        const char *name = option == 't'   ? "type"
+                           : option == 'c' ? "count"
+                           : option == 'j' ? "concurrency"
+                                           : flags[index].name;
         status = take_flag(&state, option, name, optarg, &err);
     }
     struct bench_request *request = &options->request;
@@ -378,7 +386,8 @@ static int read_load_options(struct load_options *options, bool batch, int argc,
     return EXIT_CODE_USAGE;
 }
 
-/* ---- commands --------------------------------------------------------------------------------- */
+/* ---- commands ---------------------------------------------------------------------------------
+ */
 
 static void print_result(const struct bench_answer *answer)
 {
@@ -407,8 +416,8 @@ int command_single(const struct bench_globals *globals, int argc, char **argv)
     int code = read_load_options(&options, false, argc, argv);
     if (code >= 0)
         return code;
-    struct cuzk_error err = { 0 };
-    struct bench_answer answer = { 0 };
+    struct cuzk_error err = {0};
+    struct bench_answer answer = {0};
     uint8_t *bytes = NULL;
     size_t len;
     uint64_t begin = clock_now_ns();
@@ -474,17 +483,18 @@ static void print_summary_json(const struct load_options *options, const struct 
     for (unsigned i = 0; i < r->completed; i++)
         wall_sum += r->wall_s[i];
     double n = r->completed ? r->completed : 1;
-    printf("{\"type\":\"%s\",\"count\":%u,\"concurrency\":%u,\"total_seconds\":%.3f,"
-           "\"completed\":%u,\"failed\":%u,\"invalid\":%u,\"unverified\":%u,"
-           "\"wall_seconds\":{\"avg\":%.3f,\"min\":%.3f,\"max\":%.3f,\"p50\":%.3f,\"p95\":%.3f},"
-           "\"prove_seconds\":{\"avg\":%.3f,\"min\":%.3f,\"max\":%.3f},"
-           "\"queue_seconds_avg\":%.3f,\"synthesis_seconds_avg\":%.3f,\"proofs_per_minute\":%.4f}\n",
-           request_kind_text(options->request.kind), r->count, options->concurrency, r->total_s,
-           r->completed, r->failed, r->invalid, r->unverified, wall_sum / n,
-           r->completed ? r->wall_s[0] : 0, r->completed ? r->wall_s[r->completed - 1] : 0,
-           percentile(r->wall_s, r->completed, 0.5), percentile(r->wall_s, r->completed, 0.95),
-           r->prove_ms_sum / n / 1000, r->prove_ms_min / 1000, r->prove_ms_max / 1000,
-           r->queue_ms_sum / n / 1000, r->synth_ms_sum / n / 1000, r->completed * 60 / r->total_s);
+    printf(
+        "{\"type\":\"%s\",\"count\":%u,\"concurrency\":%u,\"total_seconds\":%.3f,"
+        "\"completed\":%u,\"failed\":%u,\"invalid\":%u,\"unverified\":%u,"
+        "\"wall_seconds\":{\"avg\":%.3f,\"min\":%.3f,\"max\":%.3f,\"p50\":%.3f,\"p95\":%.3f},"
+        "\"prove_seconds\":{\"avg\":%.3f,\"min\":%.3f,\"max\":%.3f},"
+        "\"queue_seconds_avg\":%.3f,\"synthesis_seconds_avg\":%.3f,\"proofs_per_minute\":%.4f}\n",
+        request_kind_text(options->request.kind), r->count, options->concurrency, r->total_s,
+        r->completed, r->failed, r->invalid, r->unverified, wall_sum / n,
+        r->completed ? r->wall_s[0] : 0, r->completed ? r->wall_s[r->completed - 1] : 0,
+        percentile(r->wall_s, r->completed, 0.5), percentile(r->wall_s, r->completed, 0.95),
+        r->prove_ms_sum / n / 1000, r->prove_ms_min / 1000, r->prove_ms_max / 1000,
+        r->queue_ms_sum / n / 1000, r->synth_ms_sum / n / 1000, r->completed * 60 / r->total_s);
 }
 
 int command_batch(const struct bench_globals *globals, int argc, char **argv)
@@ -496,7 +506,7 @@ int command_batch(const struct bench_globals *globals, int argc, char **argv)
     if (!globals->json)
         printf("=== Batch Benchmark ===\nproof type:  %s\ncount:       %u\nconcurrency: %u\n\n",
                request_kind_text(options.request.kind), options.count, options.concurrency);
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     struct load_result result;
     enum cuzk_status status = load_run(globals, &options, globals->json, &result, &err);
     if (status == CUZK_OK) {
@@ -504,9 +514,7 @@ int command_batch(const struct bench_globals *globals, int argc, char **argv)
             print_summary_json(&options, &result);
         else
             print_summary(&result);
-        code = result.invalid  ? EXIT_CODE_INVALID
-             : result.failed   ? EXIT_CODE_FAILED
-                               : EXIT_CODE_OK;
+        code = result.invalid ? EXIT_CODE_INVALID : result.failed ? EXIT_CODE_FAILED : EXIT_CODE_OK;
     } else {
         code = exit_with_error("cuzk-bench", &err);
     }

@@ -19,15 +19,19 @@
 
 #define C1_BYTES_MAX ((size_t)256 << 20)
 
-/* ---- gen-c1 ----------------------------------------------------------------------------------- */
+/* ---- gen-c1 -----------------------------------------------------------------------------------
+ */
 
 static uint64_t sector_size(const char *text)
 {
     static const struct {
         const char *name;
         uint64_t bytes;
-    } sizes[] = { { "2KiB", 1ull << 11 }, { "8MiB", 1ull << 23 }, { "512MiB", 1ull << 29 },
-                  { "32GiB", 1ull << 35 }, { "64GiB", 1ull << 36 } };
+    } sizes[] = {{"2KiB", 1ull << 11},
+                 {"8MiB", 1ull << 23},
+                 {"512MiB", 1ull << 29},
+                 {"32GiB", 1ull << 35},
+                 {"64GiB", 1ull << 36}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         if (strcasecmp(text, sizes[i].name) == 0)
             return sizes[i].bytes;
@@ -76,11 +80,11 @@ static void print_gen_usage(FILE *out)
 int command_gen_c1(const struct bench_globals *globals, int argc, char **argv)
 {
     (void)globals;
-    static const struct option flags[] = { { "size", required_argument, NULL, 's' },
-                                           { "seed", required_argument, NULL, 'S' },
-                                           { "out", required_argument, NULL, 'o' },
-                                           { "help", no_argument, NULL, 'h' },
-                                           { NULL, 0, NULL, 0 } };
+    static const struct option flags[] = {{"size", required_argument, NULL, 's'},
+                                          {"seed", required_argument, NULL, 'S'},
+                                          {"out", required_argument, NULL, 'o'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     uint64_t bytes = 0;
     uint8_t seed[32];
     bool has_seed = false, good = true;
@@ -101,14 +105,15 @@ int command_gen_c1(const struct bench_globals *globals, int argc, char **argv)
     }
     if (!good || !bytes || optind < argc)
         return print_gen_usage(stderr), EXIT_CODE_USAGE;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     enum cuzk_status status =
         out ? generate_file(bytes, has_seed ? seed : NULL, out, &err)
             : cuzk_gen_c1(bytes, has_seed ? seed : NULL, write_to_file, stdout, &err);
     return status == CUZK_OK ? EXIT_CODE_OK : exit_with_error("cuzk-bench", &err);
 }
 
-/* ---- synth ------------------------------------------------------------------------------------ */
+/* ---- synth ------------------------------------------------------------------------------------
+ */
 
 static void print_synth_usage(FILE *out)
 {
@@ -133,14 +138,14 @@ static bool parse_unsigned(const char *text, unsigned *out)
 static int read_synth_flags(int argc, char **argv, struct cuzk_synth_options *options,
                             const char **c1)
 {
-    static const struct option flags[] = { { "c1", required_argument, NULL, 'C' },
-                                           { "partition", required_argument, NULL, 'p' },
-                                           { "iterations", required_argument, NULL, 'i' },
-                                           { "threads", required_argument, NULL, 't' },
-                                           { "digests", no_argument, NULL, 'd' },
-                                           { "help", no_argument, NULL, 'h' },
-                                           { NULL, 0, NULL, 0 } };
-    *options = (struct cuzk_synth_options){ .iterations = 1, .threads = 1 };
+    static const struct option flags[] = {{"c1", required_argument, NULL, 'C'},
+                                          {"partition", required_argument, NULL, 'p'},
+                                          {"iterations", required_argument, NULL, 'i'},
+                                          {"threads", required_argument, NULL, 't'},
+                                          {"digests", no_argument, NULL, 'd'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    *options = (struct cuzk_synth_options){.iterations = 1, .threads = 1};
     *c1 = NULL;
     bool good = true;
     int option;
@@ -211,8 +216,8 @@ static void print_report(const struct cuzk_synth_report *r, bool digests)
            "synthesis        %8.3f s   %.3f core-seconds, witness %.1f MiB\n",
            (unsigned long long)r->n_rows, (unsigned long long)r->n_aux,
            (unsigned long long)r->n_inputs, seconds(r->parse_ns), seconds(r->shape_ns),
-           (double)r->shape_bytes / 1048576, seconds(r->synthesis_ns),
-           seconds(r->synthesis_cpu_ns), (double)r->witness_bytes / 1048576);
+           (double)r->shape_bytes / 1048576, seconds(r->synthesis_ns), seconds(r->synthesis_cpu_ns),
+           (double)r->witness_bytes / 1048576);
     if (r->rows_ns)
         printf("row values       %8.3f s\n", seconds(r->rows_ns));
     printf("peak memory      %8.1f MiB\n", (double)r->peak_rss_bytes / 1048576);
@@ -227,7 +232,7 @@ int command_synth(const struct bench_globals *globals, int argc, char **argv)
     int code = read_synth_flags(argc, argv, &options, &path);
     if (code >= 0)
         return code;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     struct cuzk_synth_report report;
     uint8_t *c1;
     size_t len;

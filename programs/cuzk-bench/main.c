@@ -1,4 +1,5 @@
-/* cuzk-bench: loads a daemon with proofs, asks it for its state, and measures parts in this process. */
+/* cuzk-bench: loads a daemon with proofs, asks it for its state, and measures parts in this
+ * process. */
 #include "bench.h"
 #include "exit_codes.h"
 
@@ -14,15 +15,15 @@ struct command {
 };
 
 static const struct command commands[] = {
-    { "single", command_single, "send one proof, print its timings and bytes" },
-    { "batch", command_batch, "send many proofs, some at a time, and summarise" },
-    { "status", command_status, "devices, loaded parameters and queues of the daemon" },
-    { "metrics", command_metrics, "the daemon's Prometheus metrics" },
-    { "preload", command_preload, "load a circuit's parameters" },
-    { "evict", command_evict, "drop a circuit's parameters" },
-    { "cancel", command_cancel, "cancel a job" },
-    { "synth", command_synth, "measure synthesis in this process, without a daemon" },
-    { "gen-c1", command_gen_c1, "make a valid C1 of any sector size, without a sector" },
+    {"single", command_single, "send one proof, print its timings and bytes"},
+    {"batch", command_batch, "send many proofs, some at a time, and summarise"},
+    {"status", command_status, "devices, loaded parameters and queues of the daemon"},
+    {"metrics", command_metrics, "the daemon's Prometheus metrics"},
+    {"preload", command_preload, "load a circuit's parameters"},
+    {"evict", command_evict, "drop a circuit's parameters"},
+    {"cancel", command_cancel, "cancel a job"},
+    {"synth", command_synth, "measure synthesis in this process, without a daemon"},
+    {"gen-c1", command_gen_c1, "make a valid C1 of any sector size, without a sector"},
 };
 
 static void print_usage(FILE *out)
@@ -41,14 +42,14 @@ static void print_usage(FILE *out)
 
 int main(int argc, char **argv)
 {
-    static const struct option flags[] = { { "addr", required_argument, NULL, 'a' },
-                                           { "param-cache", required_argument, NULL, 'p' },
-                                           { "json", no_argument, NULL, 'j' },
-                                           { "help", no_argument, NULL, 'h' },
-                                           { NULL, 0, NULL, 0 } };
+    static const struct option flags[] = {{"addr", required_argument, NULL, 'a'},
+                                          {"param-cache", required_argument, NULL, 'p'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     const char *cache = getenv("FIL_PROOFS_PARAMETER_CACHE");
-    struct bench_globals globals = { .address = BENCH_DEFAULT_ADDRESS,
-                                     .param_cache = cache && *cache ? cache : "/data/zk/params" };
+    struct bench_globals globals = {.address = BENCH_DEFAULT_ADDRESS,
+                                    .param_cache = cache && *cache ? cache : "/data/zk/params"};
     int option;
     /* The plus sign ends the global flags at the command's name. */
     while ((option = getopt_long(argc, argv, "+a:h", flags, NULL)) != -1) {

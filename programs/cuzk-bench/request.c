@@ -25,12 +25,18 @@ struct kind_alias {
 };
 
 static const struct kind_alias aliases[] = {
-    { "porep", CUZK_POREP },        { "porep-c2", CUZK_POREP },
-    { "seal-commit", CUZK_POREP },  { "snap", CUZK_SNAP },
-    { "snap-deals", CUZK_SNAP },    { "update", CUZK_SNAP },
-    { "wpost", CUZK_WINDOW_POST },  { "window-post", CUZK_WINDOW_POST },
-    { "windowpost", CUZK_WINDOW_POST }, { "winning", CUZK_WINNING_POST },
-    { "winning-post", CUZK_WINNING_POST }, { "winningpost", CUZK_WINNING_POST },
+    {"porep", CUZK_POREP},
+    {"porep-c2", CUZK_POREP},
+    {"seal-commit", CUZK_POREP},
+    {"snap", CUZK_SNAP},
+    {"snap-deals", CUZK_SNAP},
+    {"update", CUZK_SNAP},
+    {"wpost", CUZK_WINDOW_POST},
+    {"window-post", CUZK_WINDOW_POST},
+    {"windowpost", CUZK_WINDOW_POST},
+    {"winning", CUZK_WINNING_POST},
+    {"winning-post", CUZK_WINNING_POST},
+    {"winningpost", CUZK_WINNING_POST},
 };
 
 uint32_t request_kind(const char *name)
@@ -44,7 +50,7 @@ uint32_t request_kind(const char *name)
 
 const char *request_kind_text(uint32_t kind)
 {
-    static const char *const texts[] = { "?", "porep", "snap", "wpost", "winning" };
+    static const char *const texts[] = {"?", "porep", "snap", "wpost", "winning"};
     return kind < ARRAY_LEN(texts) ? texts[kind] : "?";
 }
 
@@ -68,7 +74,8 @@ static enum cuzk_status add_payload(struct bench_request *request, uint8_t *data
     return CUZK_OK;
 }
 
-/* ---- the sector number of a wrapper ----------------------------------------------------------- */
+/* ---- the sector number of a wrapper -----------------------------------------------------------
+ */
 
 struct wrapper_scan {
     unsigned depth;
@@ -110,10 +117,10 @@ static int scan_stop(void *context)
 
 static void find_sector_number(const uint8_t *data, size_t len, struct wrapper_scan *scan)
 {
-    const yajl_callbacks callbacks = { .yajl_integer = scan_integer,
-                                       .yajl_start_map = scan_open,
-                                       .yajl_map_key = scan_key,
-                                       .yajl_start_array = scan_stop };
+    const yajl_callbacks callbacks = {.yajl_integer = scan_integer,
+                                      .yajl_start_map = scan_open,
+                                      .yajl_map_key = scan_key,
+                                      .yajl_start_array = scan_stop};
     yajl_handle parser = yajl_alloc(&callbacks, NULL, scan);
     if (!parser)
         return;
@@ -127,7 +134,7 @@ enum cuzk_status request_read_c1(struct bench_request *request, const char *path
     uint8_t *data;
     size_t len;
     TRY(file_read(path, PAYLOAD_BYTES_MAX, &data, &len, err));
-    struct wrapper_scan scan = { 0 };
+    struct wrapper_scan scan = {0};
     find_sector_number(data, len, &scan);
     if (scan.found && !request->has_sector_number) {
         request->has_sector_number = true;
@@ -136,7 +143,8 @@ enum cuzk_status request_read_c1(struct bench_request *request, const char *path
     return add_payload(request, data, len, err);
 }
 
-/* ---- vanilla proofs --------------------------------------------------------------------------- */
+/* ---- vanilla proofs ---------------------------------------------------------------------------
+ */
 
 static enum cuzk_status add_base64(struct bench_request *request, const char *text, size_t index,
                                    struct cuzk_error *err)
@@ -178,7 +186,8 @@ enum cuzk_status request_read_vanilla(struct bench_request *request, const char 
     return status;
 }
 
-/* ---- encoding --------------------------------------------------------------------------------- */
+/* ---- encoding ---------------------------------------------------------------------------------
+ */
 
 static void random_id(char text[37])
 {
@@ -196,9 +205,9 @@ static void set_digest(ProtobufCBinaryData *field, bool given, const uint8_t byt
     union {
         const uint8_t *in;
         uint8_t *out;
-    } data = { bytes };
+    } data = {bytes};
     if (given)
-        *field = (ProtobufCBinaryData){ 32, data.out };
+        *field = (ProtobufCBinaryData){32, data.out};
 }
 
 enum cuzk_status request_encode(const struct bench_request *request, uint8_t **bytes, size_t *len,
@@ -226,7 +235,7 @@ enum cuzk_status request_encode(const struct bench_request *request, uint8_t **b
     if (!list)
         return error_set(err, CUZK_NO_MEMORY, "no memory for the request");
     for (size_t i = 0; i < request->n_payloads; i++)
-        list[i] = (ProtobufCBinaryData){ request->payload_lens[i], request->payloads[i] };
+        list[i] = (ProtobufCBinaryData){request->payload_lens[i], request->payloads[i]};
     if (request->kind == CUZK_POREP && request->n_payloads == 1) {
         submit.vanilla_proof = list[0];
     } else {
@@ -244,16 +253,17 @@ void request_free(struct bench_request *request)
         mem_free(request->payloads[i]);
     mem_free(request->payloads);
     mem_free(request->payload_lens);
-    *request = (struct bench_request){ 0 };
+    *request = (struct bench_request){0};
 }
 
-/* ---- calling ---------------------------------------------------------------------------------- */
+/* ---- calling ----------------------------------------------------------------------------------
+ */
 
 static enum cuzk_status call_method(const char *address, const char *method, const uint8_t *message,
                                     size_t len, uint64_t timeout_ms, struct rpc_result *result,
                                     struct cuzk_error *err)
 {
-    struct rpc_client_config config = { .address = address };
+    struct rpc_client_config config = {.address = address};
     struct rpc_client *client;
     char path[96];
     snprintf(path, sizeof path, "/cuzk.v1.ProvingEngine/%s", method);
@@ -261,17 +271,16 @@ static enum cuzk_status call_method(const char *address, const char *method, con
     enum cuzk_status status = rpc_client_call(client, path, message, len, timeout_ms, result, err);
     rpc_client_close(client);
     if (status == CUZK_OK && result->code != RPC_OK)
-        status = error_set(err,
-                           result->code == RPC_INVALID_ARGUMENT ? CUZK_INVALID_ARGUMENT
-                                                                : CUZK_UNAVAILABLE,
-                           "%s: %s: %s", method, rpc_code_name((int)result->code), result->text);
+        status = error_set(
+            err, result->code == RPC_INVALID_ARGUMENT ? CUZK_INVALID_ARGUMENT : CUZK_UNAVAILABLE,
+            "%s: %s: %s", method, rpc_code_name((int)result->code), result->text);
     return status;
 }
 
 enum cuzk_status bench_prove(const char *address, const uint8_t *request, size_t len,
                              struct bench_answer *answer, struct cuzk_error *err)
 {
-    struct rpc_result result = { 0 };
+    struct rpc_result result = {0};
     TRY(call_method(address, "Prove", request, len, UINT64_MAX, &result, err));
     ProtobufCMessage *message;
     enum cuzk_status status = message_decode(&cuzk__v1__prove_response__descriptor, result.message,
@@ -293,7 +302,7 @@ enum cuzk_status bench_call(const char *address, const char *method,
 {
     uint8_t *bytes;
     size_t len;
-    struct rpc_result result = { 0 };
+    struct rpc_result result = {0};
     TRY(message_encode(request, &bytes, &len, err));
     enum cuzk_status status = call_method(address, method, bytes, len, UINT64_MAX, &result, err);
     mem_free(bytes);

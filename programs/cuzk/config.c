@@ -23,12 +23,12 @@ struct key_info {
 
 static const struct key_info keys[CONFIG_KEY_COUNT] = {
 #define X(name, key, type, fallback, least, most, reloads, help)                                   \
-    { key, type, fallback, least, most, reloads, help },
+    {key, type, fallback, least, most, reloads, help},
     CONFIG_KEY_MAP(X)
 #undef X
 };
 
-static const char *const source_names[] = { "default", "file", "environment", "flag" };
+static const char *const source_names[] = {"default", "file", "environment", "flag"};
 
 /* A number followed by one of the units; the product must fit. */
 struct unit {
@@ -37,12 +37,21 @@ struct unit {
 };
 
 static const struct unit size_units[] = {
-    { "B", 1 },
-    { "KiB", 1ull << 10 }, { "MiB", 1ull << 20 }, { "GiB", 1ull << 30 }, { "TiB", 1ull << 40 },
-    { "KB", 1000 }, { "MB", 1000000 }, { "GB", 1000000000 }, { "TB", 1000000000000 },
+    {"B", 1},
+    {"KiB", 1ull << 10},
+    {"MiB", 1ull << 20},
+    {"GiB", 1ull << 30},
+    {"TiB", 1ull << 40},
+    {"KB", 1000},
+    {"MB", 1000000},
+    {"GB", 1000000000},
+    {"TB", 1000000000000},
 };
 static const struct unit duration_units[] = {
-    { "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 },
+    {"ms", 1},
+    {"s", 1000},
+    {"m", 60000},
+    {"h", 3600000},
 };
 
 static bool parse_whole(const char *text, uint64_t *out, const char **end)
@@ -128,7 +137,7 @@ enum cuzk_status config_set(struct config *config, enum config_key key, const ch
     if (!copy)
         return error_set(err, CUZK_NO_MEMORY, "no memory for the configuration");
     mem_free(config->values[key].text);
-    config->values[key] = (struct config_value){ copy, number, source };
+    config->values[key] = (struct config_value){copy, number, source};
     return CUZK_OK;
 }
 
@@ -231,11 +240,11 @@ static enum cuzk_status take_environment(struct config *config, struct cuzk_erro
 
 enum cuzk_status config_load(const char *path, struct config *out, struct cuzk_error *err)
 {
-    *out = (struct config){ 0 };
+    *out = (struct config){0};
     enum cuzk_status status = CUZK_OK;
     for (size_t i = 0; i < CONFIG_KEY_COUNT && status == CUZK_OK; i++)
         status = config_set(out, (enum config_key)i, keys[i].fallback, CONFIG_FROM_DEFAULT, err);
-    struct file_context file = { out, path, err };
+    struct file_context file = {out, path, err};
     if (status == CUZK_OK && path)
         status = toml_read(path, take_leaf, &file, err);
     if (status == CUZK_OK)
@@ -249,7 +258,7 @@ void config_free(struct config *config)
 {
     for (size_t i = 0; i < CONFIG_KEY_COUNT; i++)
         mem_free(config->values[i].text);
-    *config = (struct config){ 0 };
+    *config = (struct config){0};
 }
 
 static void print_toml_value(FILE *out, enum config_type type, const char *text)
@@ -286,8 +295,8 @@ void config_print(const struct config *config, FILE *out)
 
 void config_print_reference(FILE *out)
 {
-    static const char *const type_names[] = { "text", "size", "duration", "whole number",
-                                              "true or false", "list", "" };
+    static const char *const type_names[] = {"text",          "size", "duration", "whole number",
+                                             "true or false", "list", ""};
     fputs("# Configuration of cuzk: every key with its default.\n"
           "# Sizes carry a unit (64GiB, 500MB), durations too (500ms, 30s, 5m, 1h).\n"
           "# Order of precedence: command-line flag, environment variable, this file.\n"

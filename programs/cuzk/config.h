@@ -13,12 +13,13 @@ enum config_type {
     CONFIG_DURATION, /* "500ms", "30s", "5m", "1h" */
     CONFIG_COUNT,    /* a whole number */
     CONFIG_SWITCH,   /* true, false */
-    CONFIG_LIST,     /* comma-separated on the command line and in the environment, an array in the file */
-    CONFIG_RETIRED,  /* a key of the earlier daemon: taken with a warning, no effect */
+    CONFIG_LIST, /* comma-separated on the command line and in the environment, an array in the file
+                  */
+    CONFIG_RETIRED, /* a key of the earlier daemon: taken with a warning, no effect */
 };
 
-/* X(ENUM, key, type, default, least, most, reloads, help). least and most bound the number of a size
-   (bytes), duration (ms) or count; for sizes a least of 0 admits "auto". */
+/* X(ENUM, key, type, default, least, most, reloads, help). least and most bound the number of a
+   size (bytes), duration (ms) or count; for sizes a least of 0 admits "auto". */
 #define CONFIG_KEY_MAP(X)                                                                          \
     X(LISTEN, "daemon.listen", CONFIG_LIST, "unix:///run/curio/cuzk.sock", 0, 0, false,            \
       "addresses of the gRPC service: unix:///path, host:port, [::1]:port")                        \
@@ -44,7 +45,8 @@ enum config_type {
     X(PRELOAD, "srs.preload", CONFIG_LIST, "", 0, 0, false,                                        \
       "circuits to load at start, like porep-32g,winning-32g")                                     \
     X(TOTAL_BUDGET, "memory.total_budget", CONFIG_SIZE, "auto", 0, UINT64_MAX, false,              \
-      "memory that the daemon may use; auto: what its cgroup and machine allow, less safety_margin") \
+      "memory that the daemon may use; auto: what its cgroup and machine allow, less "             \
+      "safety_margin")                                                                             \
     X(SAFETY_MARGIN, "memory.safety_margin", CONFIG_SIZE, "1GiB", 0, UINT64_MAX, false,            \
       "left to others when total_budget is auto")                                                  \
     X(BACKEND, "gpus.backend", CONFIG_TEXT, "auto", 0, 0, false,                                   \
@@ -100,7 +102,12 @@ enum config_key {
         CONFIG_KEY_COUNT
 };
 
-enum config_source { CONFIG_FROM_DEFAULT, CONFIG_FROM_FILE, CONFIG_FROM_ENVIRONMENT, CONFIG_FROM_FLAG };
+enum config_source {
+    CONFIG_FROM_DEFAULT,
+    CONFIG_FROM_FILE,
+    CONFIG_FROM_ENVIRONMENT,
+    CONFIG_FROM_FLAG
+};
 
 struct config_value {
     char *text;      /* as given; a list comma-separated */
@@ -114,9 +121,9 @@ struct config {
 };
 
 /* Defaults, then the file (path NULL: none; a given but missing file is an error), then the
-   environment (CUZK_<SECTION>_<KEY>, and FIL_PROOFS_PARAMETER_CACHE for srs.param_cache). Errors name
-   file, line, key and what was expected; unknown keys get a suggestion. Retired keys are listed in
-   the log as warnings. */
+   environment (CUZK_<SECTION>_<KEY>, and FIL_PROOFS_PARAMETER_CACHE for srs.param_cache). Errors
+   name file, line, key and what was expected; unknown keys get a suggestion. Retired keys are
+   listed in the log as warnings. */
 enum cuzk_status config_load(const char *path, struct config *out, struct cuzk_error *err);
 
 /* The key of that name; false if there is none, or it has no effect any more. */

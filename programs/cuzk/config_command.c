@@ -32,7 +32,7 @@ int command_config(int argc, char **argv)
         return EXIT_CODE_USAGE;
     }
     struct config config;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     if (config_load(path, &config, &err) != CUZK_OK) {
         exit_with_error("cuzk config", &err);
         return EXIT_CODE_USAGE;

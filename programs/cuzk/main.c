@@ -13,13 +13,13 @@ struct command {
 };
 
 static const struct command commands[] = {
-    { "serve", command_serve, "run the proving daemon (also without a command)" },
-    { "prove", command_prove, "prove one C1 file in this process, without a daemon" },
-    { "verify", command_verify, "verify proof bytes" },
-    { "params", command_params, "list, check or generate parameter files" },
-    { "waterfall", command_waterfall, "explain where the time went, from a daemon's log" },
-    { "config", command_config, "show, check or document the configuration" },
-    { "version", command_version, "versions, backends and what this machine offers" },
+    {"serve", command_serve, "run the proving daemon (also without a command)"},
+    {"prove", command_prove, "prove one C1 file in this process, without a daemon"},
+    {"verify", command_verify, "verify proof bytes"},
+    {"params", command_params, "list, check or generate parameter files"},
+    {"waterfall", command_waterfall, "explain where the time went, from a daemon's log"},
+    {"config", command_config, "show, check or document the configuration"},
+    {"version", command_version, "versions, backends and what this machine offers"},
 };
 
 static void print_usage(FILE *out)
@@ -29,13 +29,14 @@ static void print_usage(FILE *out)
           out);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
-    fputs("\nFirst steps, with development parameters (insecure, for tests only):\n\n"
-          "  cuzk params gen --circuit porep-2k --out params\n"
-          "  cuzk prove --c1 c1.json --param-cache params --out proof.bin\n"
-          "  cuzk serve --listen unix:///tmp/cuzk.sock --set srs.param_cache=params\n\n"
-          "'cuzk COMMAND --help' tells more. Exit codes: 0 ok, 1 failed, 2 usage or configuration,\n"
-          "3 no usable device, 4 parameters bad or missing, 5 already running, 6 not valid.\n",
-          out);
+    fputs(
+        "\nFirst steps, with development parameters (insecure, for tests only):\n\n"
+        "  cuzk params gen --circuit porep-2k --out params\n"
+        "  cuzk prove --c1 c1.json --param-cache params --out proof.bin\n"
+        "  cuzk serve --listen unix:///tmp/cuzk.sock --set srs.param_cache=params\n\n"
+        "'cuzk COMMAND --help' tells more. Exit codes: 0 ok, 1 failed, 2 usage or configuration,\n"
+        "3 no usable device, 4 parameters bad or missing, 5 already running, 6 not valid.\n",
+        out);
 }
 
 int main(int argc, char **argv)

@@ -26,21 +26,23 @@ struct prove_flags {
 
 static void print_usage(FILE *out)
 {
-    fputs("Usage: cuzk prove --c1 FILE [options]\n\n"
-          "Proves all partitions of a PoRep C1 (the JSON of seal_commit_phase1, or its wrapper) and\n"
-          "verifies them before anything is written.\n\n"
-          "      --c1 FILE          the C1\n"
-          "  -o, --out FILE         where the proof goes, 192 bytes a partition (default: none)\n"
-          "      --hex              write hexadecimal text; without --out, to standard output\n"
-          "      --param-cache DIR  folder of v28-*.params (default: $FIL_PROOFS_PARAMETER_CACHE, else\n"
-          "                         /var/tmp/filecoin-proof-parameters)\n"
-          "      --backend NAME     cuda or cpu (default: the best there is)\n"
-          "      --threads N        threads of the cpu backend (default: all processors)\n"
-          "      --sector-num N, --miner-id N\n"
-          "                         check that the C1 is of this sector and miner\n"
-          "      --json             times as one JSON object\n"
-          "  -q, --quiet            no progress\n",
-          out);
+    fputs(
+        "Usage: cuzk prove --c1 FILE [options]\n\n"
+        "Proves all partitions of a PoRep C1 (the JSON of seal_commit_phase1, or its wrapper) and\n"
+        "verifies them before anything is written.\n\n"
+        "      --c1 FILE          the C1\n"
+        "  -o, --out FILE         where the proof goes, 192 bytes a partition (default: none)\n"
+        "      --hex              write hexadecimal text; without --out, to standard output\n"
+        "      --param-cache DIR  folder of v28-*.params (default: $FIL_PROOFS_PARAMETER_CACHE, "
+        "else\n"
+        "                         /var/tmp/filecoin-proof-parameters)\n"
+        "      --backend NAME     cuda or cpu (default: the best there is)\n"
+        "      --threads N        threads of the cpu backend (default: all processors)\n"
+        "      --sector-num N, --miner-id N\n"
+        "                         check that the C1 is of this sector and miner\n"
+        "      --json             times as one JSON object\n"
+        "  -q, --quiet            no progress\n",
+        out);
 }
 
 static bool parse_u64(const char *text, uint64_t *out)
@@ -54,12 +56,18 @@ static bool parse_u64(const char *text, uint64_t *out)
 static int read_flags(int argc, char **argv, struct prove_flags *flags)
 {
     static const struct option known[] = {
-        { "c1", required_argument, NULL, 'C' },       { "out", required_argument, NULL, 'o' },
-        { "hex", no_argument, NULL, 'x' },            { "param-cache", required_argument, NULL, 'p' },
-        { "backend", required_argument, NULL, 'b' },  { "threads", required_argument, NULL, 't' },
-        { "sector-num", required_argument, NULL, 'S' }, { "miner-id", required_argument, NULL, 'M' },
-        { "json", no_argument, NULL, 'j' },           { "quiet", no_argument, NULL, 'q' },
-        { "help", no_argument, NULL, 'h' },           { NULL, 0, NULL, 0 },
+        {"c1", required_argument, NULL, 'C'},
+        {"out", required_argument, NULL, 'o'},
+        {"hex", no_argument, NULL, 'x'},
+        {"param-cache", required_argument, NULL, 'p'},
+        {"backend", required_argument, NULL, 'b'},
+        {"threads", required_argument, NULL, 't'},
+        {"sector-num", required_argument, NULL, 'S'},
+        {"miner-id", required_argument, NULL, 'M'},
+        {"json", no_argument, NULL, 'j'},
+        {"quiet", no_argument, NULL, 'q'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     const char *cache = getenv("FIL_PROOFS_PARAMETER_CACHE");
     struct cuzk_prove_options *options = &flags->options;
@@ -69,11 +77,21 @@ static int read_flags(int argc, char **argv, struct prove_flags *flags)
     bool good = true;
     while (good && (option = getopt_long(argc, argv, "o:qh", known, NULL)) != -1) {
         switch (option) {
-        case 'C': flags->c1 = optarg; break;
-        case 'o': flags->out = optarg; break;
-        case 'x': flags->hex = true; break;
-        case 'p': options->param_cache = optarg; break;
-        case 'b': options->backend = optarg; break;
+        case 'C':
+            flags->c1 = optarg;
+            break;
+        case 'o':
+            flags->out = optarg;
+            break;
+        case 'x':
+            flags->hex = true;
+            break;
+        case 'p':
+            options->param_cache = optarg;
+            break;
+        case 'b':
+            options->backend = optarg;
+            break;
         case 't':
             good = parse_u64(optarg, &number) && number <= 1024;
             options->threads = (unsigned)number;
@@ -84,10 +102,17 @@ static int read_flags(int argc, char **argv, struct prove_flags *flags)
         case 'M':
             good = options->has_miner_id = parse_u64(optarg, &options->miner_id);
             break;
-        case 'j': flags->json = true; break;
-        case 'q': flags->quiet = true; break;
-        case 'h': print_usage(stdout); return EXIT_CODE_OK;
-        default: return EXIT_CODE_USAGE;
+        case 'j':
+            flags->json = true;
+            break;
+        case 'q':
+            flags->quiet = true;
+            break;
+        case 'h':
+            print_usage(stdout);
+            return EXIT_CODE_OK;
+        default:
+            return EXIT_CODE_USAGE;
         }
     }
     if (good && flags->c1 && optind == argc)
@@ -117,13 +142,14 @@ static void print_times(const struct prove_flags *flags, const struct cuzk_phase
                         size_t proof_len)
 {
     const char *format =
-        flags->json
-            ? "{\"proof_bytes\":%zu,\"parse_seconds\":%.4f,\"shape_seconds\":%.4f,\"params_seconds\":%.4f,"
-              "\"synthesis_seconds\":%.4f,\"device_seconds\":%.4f,\"verify_seconds\":%.4f,"
-              "\"total_seconds\":%.4f,\"core_seconds\":%.4f,\"peak_rss_bytes\":%llu}\n"
-            : "proof: %zu bytes, verified\n"
-              "parse %.2f s, shape %.2f s, params %.2f s, synthesis %.2f s, device %.2f s, verify %.2f s\n"
-              "total %.2f s, %.2f core-seconds, peak memory %.0llu bytes\n";
+        flags->json ? "{\"proof_bytes\":%zu,\"parse_seconds\":%.4f,\"shape_seconds\":%.4f,\"params_"
+                      "seconds\":%.4f,"
+                      "\"synthesis_seconds\":%.4f,\"device_seconds\":%.4f,\"verify_seconds\":%.4f,"
+                      "\"total_seconds\":%.4f,\"core_seconds\":%.4f,\"peak_rss_bytes\":%llu}\n"
+                    : "proof: %zu bytes, verified\n"
+                      "parse %.2f s, shape %.2f s, params %.2f s, synthesis %.2f s, device %.2f s, "
+                      "verify %.2f s\n"
+                      "total %.2f s, %.2f core-seconds, peak memory %.0llu bytes\n";
     fprintf(flags->json ? stdout : stderr, format, proof_len, seconds(t->parse_ns),
             seconds(t->shape_ns), seconds(t->params_ns), seconds(t->synthesis_ns),
             seconds(t->device_ns), seconds(t->verify_ns), seconds(t->total_ns), seconds(t->cpu_ns),
@@ -153,14 +179,14 @@ static enum cuzk_status write_proof(const struct prove_flags *flags, const uint8
 
 int command_prove(int argc, char **argv)
 {
-    struct prove_flags flags = { 0 };
+    struct prove_flags flags = {0};
     int code = read_flags(argc, argv, &flags);
     if (code >= 0)
         return code;
     if (!flags.quiet)
         flags.options.progress = show_progress;
-    struct cuzk_error err = { 0 };
-    struct cuzk_phase_times times = { 0 };
+    struct cuzk_error err = {0};
+    struct cuzk_phase_times times = {0};
     uint8_t *c1, *proof = NULL;
     size_t c1_len, proof_len;
     if (file_read(flags.c1, C1_BYTES_MAX, &c1, &c1_len, &err) != CUZK_OK)

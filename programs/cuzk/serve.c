@@ -52,17 +52,19 @@ static void notify(const char *state)
 
 static void print_usage(FILE *out)
 {
-    fputs("Usage: cuzk [serve] [--config FILE] [--set KEY=VALUE]...\n"
-          "\n"
-          "Runs the proving daemon in the foreground. Stops on SIGTERM or SIGINT after the running\n"
-          "jobs are done (a second signal stops at once); SIGHUP reads log settings and TLS files again.\n"
-          "\n"
-          "  -c, --config FILE      configuration (default: /data/zk/cuzk.toml if it is there)\n"
-          "  -l, --listen ADDRESS   short for --set daemon.listen=ADDRESS\n"
-          "      --log-level LEVEL  short for --set logging.level=LEVEL\n"
-          "      --set KEY=VALUE    any key of 'cuzk config reference'\n"
-          "  -h, --help             this text\n",
-          out);
+    fputs(
+        "Usage: cuzk [serve] [--config FILE] [--set KEY=VALUE]...\n"
+        "\n"
+        "Runs the proving daemon in the foreground. Stops on SIGTERM or SIGINT after the running\n"
+        "jobs are done (a second signal stops at once); SIGHUP reads log settings and TLS files "
+        "again.\n"
+        "\n"
+        "  -c, --config FILE      configuration (default: /data/zk/cuzk.toml if it is there)\n"
+        "  -l, --listen ADDRESS   short for --set daemon.listen=ADDRESS\n"
+        "      --log-level LEVEL  short for --set logging.level=LEVEL\n"
+        "      --set KEY=VALUE    any key of 'cuzk config reference'\n"
+        "  -h, --help             this text\n",
+        out);
 }
 
 static enum cuzk_status apply_setting(struct config *config, const char *text,
@@ -85,13 +87,13 @@ static enum cuzk_status apply_setting(struct config *config, const char *text,
    code, or −1 to go on. */
 static int read_options(int argc, char **argv, struct config *config, const char **config_path)
 {
-    static const struct option options[] = { { "config", required_argument, NULL, 'c' },
-                                             { "listen", required_argument, NULL, 'l' },
-                                             { "log-level", required_argument, NULL, 'L' },
-                                             { "set", required_argument, NULL, 's' },
-                                             { "help", no_argument, NULL, 'h' },
-                                             { NULL, 0, NULL, 0 } };
-    struct cuzk_error err = { 0 };
+    static const struct option options[] = {{"config", required_argument, NULL, 'c'},
+                                            {"listen", required_argument, NULL, 'l'},
+                                            {"log-level", required_argument, NULL, 'L'},
+                                            {"set", required_argument, NULL, 's'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    struct cuzk_error err = {0};
     *config_path = access(default_config, F_OK) == 0 ? default_config : NULL;
     for (int pass = 0; pass < 2; pass++) {
         int option;
@@ -99,7 +101,8 @@ static int read_options(int argc, char **argv, struct config *config, const char
         enum cuzk_status status = CUZK_OK;
         if (pass == 1)
             status = config_load(*config_path, config, &err);
-        while (status == CUZK_OK && (option = getopt_long(argc, argv, "c:l:h", options, NULL)) != -1) {
+        while (status == CUZK_OK &&
+               (option = getopt_long(argc, argv, "c:l:h", options, NULL)) != -1) {
             if (option == 'h')
                 return print_usage(stdout), EXIT_CODE_OK;
             if (option == '?')
@@ -114,8 +117,8 @@ static int read_options(int argc, char **argv, struct config *config, const char
                 status = apply_setting(config, optarg, &err);
         }
         if (status == CUZK_OK && optind < argc)
-            status = error_set(&err, CUZK_INVALID_ARGUMENT, "unexpected argument: %s",
-                               argv[optind]);
+            status =
+                error_set(&err, CUZK_INVALID_ARGUMENT, "unexpected argument: %s", argv[optind]);
         if (status != CUZK_OK) {
             exit_with_error("cuzk", &err);
             return EXIT_CODE_USAGE;
@@ -203,14 +206,15 @@ static enum cuzk_status split_addresses(char *list, const char **addresses, size
 static enum cuzk_status check_exposure(const struct config *config, const char *const *addresses,
                                        size_t count, struct cuzk_error *err)
 {
-    bool safe = *config_text(config, CONFIG_TLS_CERT) ||
-                config_number(config, CONFIG_ALLOW_INSECURE_TCP);
+    bool safe =
+        *config_text(config, CONFIG_TLS_CERT) || config_number(config, CONFIG_ALLOW_INSECURE_TCP);
     for (size_t i = 0; i < count && !safe; i++) {
         if (!is_loopback(addresses[i]))
-            return error_set(err, CUZK_INVALID_ARGUMENT,
-                             "daemon.listen: %s is reachable from outside without TLS; set tls.cert "
-                             "and tls.key, or daemon.allow_insecure_tcp = true",
-                             addresses[i]);
+            return error_set(
+                err, CUZK_INVALID_ARGUMENT,
+                "daemon.listen: %s is reachable from outside without TLS; set tls.cert "
+                "and tls.key, or daemon.allow_insecure_tcp = true",
+                addresses[i]);
     }
     return CUZK_OK;
 }
@@ -228,9 +232,9 @@ static enum cuzk_status start_rpc(struct daemon *daemon, struct cuzk_error *err)
     unsigned long mode = strtoul(mode_text, &end, 8);
     enum cuzk_status status = split_addresses(list, addresses, &count, err);
     if (status == CUZK_OK && (*end || mode == 0 || mode > 0777))
-        status = error_set(err, CUZK_INVALID_ARGUMENT,
-                           "daemon.socket_mode = '%s': expected octal permissions like 0660",
-                           mode_text);
+        status =
+            error_set(err, CUZK_INVALID_ARGUMENT,
+                      "daemon.socket_mode = '%s': expected octal permissions like 0660", mode_text);
     if (status == CUZK_OK)
         status = check_exposure(config, addresses, count, err);
     if (status == CUZK_OK)
@@ -243,8 +247,8 @@ static enum cuzk_status start_rpc(struct daemon *daemon, struct cuzk_error *err)
             .listen_count = count,
             .unix_mode = (mode_t)mode,
             .inherit = true,
-            .tls = { text_or_null(config, CONFIG_TLS_CERT), text_or_null(config, CONFIG_TLS_KEY),
-                     text_or_null(config, CONFIG_TLS_CLIENT_CA) },
+            .tls = {text_or_null(config, CONFIG_TLS_CERT), text_or_null(config, CONFIG_TLS_KEY),
+                    text_or_null(config, CONFIG_TLS_CLIENT_CA)},
             .methods = service_methods(daemon->service),
             .method_count = SERVICE_METHOD_COUNT,
             .descriptors = cuzk_descriptors,
@@ -289,9 +293,9 @@ static enum cuzk_status start_http(struct daemon *daemon, struct cuzk_error *err
     if (!*address)
         return CUZK_OK;
     const struct http_route routes[] = {
-        { "/metrics", "text/plain; version=0.0.4; charset=utf-8", metrics_body, daemon },
-        { "/status", "application/json", status_body, daemon },
-        { "/timeline", "text/html; charset=utf-8", timeline_body, daemon },
+        {"/metrics", "text/plain; version=0.0.4; charset=utf-8", metrics_body, daemon},
+        {"/status", "application/json", status_body, daemon},
+        {"/timeline", "text/html; charset=utf-8", timeline_body, daemon},
     };
     return http_server_start(address, routes, sizeof routes / sizeof routes[0], &daemon->http, err);
 }
@@ -317,12 +321,13 @@ static enum cuzk_status preload_circuits(struct daemon *daemon, struct cuzk_erro
     return status;
 }
 
-/* ---- running and stopping --------------------------------------------------------------------- */
+/* ---- running and stopping ---------------------------------------------------------------------
+ */
 
 static void reload(struct daemon *daemon, const char *path)
 {
     struct config fresh;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     enum cuzk_status status = config_load(path, &fresh, &err);
     if (status == CUZK_OK) {
         status = apply_logging(&fresh, &err);
@@ -339,7 +344,7 @@ static void reload(struct daemon *daemon, const char *path)
 /* Waits for a signal, at most a second when `poll` is set; 0 for none. */
 static int next_signal(const sigset_t *signals, bool poll)
 {
-    struct timespec second = { .tv_sec = 1 };
+    struct timespec second = {.tv_sec = 1};
     int got;
     do {
         got = poll ? sigtimedwait(signals, NULL, &second) : sigwaitinfo(signals, NULL);
@@ -399,14 +404,14 @@ static enum cuzk_status start(struct daemon *daemon, struct cuzk_error *err)
 
 int command_serve(int argc, char **argv)
 {
-    struct daemon daemon = { 0 };
+    struct daemon daemon = {0};
     const char *config_path;
     int code = read_options(argc, argv, &daemon.config, &config_path);
     if (code >= 0)
         return code;
 
-    /* Threads inherit the mask, so signals reach only the loop below. A peer that goes away must not
-       kill the daemon either. */
+    /* Threads inherit the mask, so signals reach only the loop below. A peer that goes away must
+       not kill the daemon either. */
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
@@ -415,7 +420,7 @@ int command_serve(int argc, char **argv)
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     signal(SIGPIPE, SIG_IGN);
 
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     if (start(&daemon, &err) != CUZK_OK) {
         code = exit_with_error("cuzk", &err);
         stop(&daemon);

@@ -40,8 +40,8 @@ struct service {
     unsigned n_threads;
 };
 
-static const char *const kind_names[] = { "unspecified", "porep_c2", "snap_update", "window_post",
-                                          "winning_post" };
+static const char *const kind_names[] = {"unspecified", "porep_c2", "snap_update", "window_post",
+                                         "winning_post"};
 
 static void release_work(void *user)
 {
@@ -59,7 +59,7 @@ static void reply_message(struct rpc_call *call, const ProtobufCMessage *message
 {
     uint8_t *bytes;
     size_t len;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     if (message_encode(message, &bytes, &len, &err) == CUZK_OK)
         rpc_reply(call, bytes, len);
     else
@@ -72,7 +72,7 @@ static void *decode_request(struct rpc_call *call, const ProtobufCMessageDescrip
     size_t len;
     const uint8_t *bytes = rpc_call_message(call, &len);
     ProtobufCMessage *message;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     enum cuzk_status status = message_decode(descriptor, bytes, len, &message, &err);
     rpc_call_drop_message(call);
     if (status == CUZK_OK)
@@ -102,8 +102,7 @@ static enum cuzk_status submit(struct service *service, const Cuzk__V1__SubmitPr
     if (kind < CUZK_POREP || kind > CUZK_WINNING_POST) {
         err->status = CUZK_INVALID_ARGUMENT;
         snprintf(err->text, sizeof err->text,
-                 "invalid proof_kind: %d, expected 1 (porep) to 4 (winning post)",
-                 kind);
+                 "invalid proof_kind: %d, expected 1 (porep) to 4 (winning post)", kind);
         return err->status;
     }
     /* proto3 cannot tell an absent number from 0. Curio always sends both or neither. */
@@ -120,8 +119,8 @@ static enum cuzk_status submit(struct service *service, const Cuzk__V1__SubmitPr
         .miner_id = from->miner_id,
         .partition_index = from->partition_index,
     };
-    enum cuzk_status status = check_digest_field(&from->randomness, "randomness",
-                                                 &request.randomness, err);
+    enum cuzk_status status =
+        check_digest_field(&from->randomness, "randomness", &request.randomness, err);
     if (status == CUZK_OK)
         status = check_digest_field(&from->comm_r_old, "comm_r_old", &request.comm_r_old, err);
     if (status == CUZK_OK)
@@ -137,8 +136,8 @@ static enum cuzk_status submit(struct service *service, const Cuzk__V1__SubmitPr
     size_t *lens = mem_alloc(count + 1, sizeof *lens);
     if (payloads && lens) {
         for (size_t i = 0; i < count; i++) {
-            const ProtobufCBinaryData *data = single ? &from->vanilla_proof
-                                                     : &from->vanilla_proofs[i];
+            const ProtobufCBinaryData *data =
+                single ? &from->vanilla_proof : &from->vanilla_proofs[i];
             payloads[i] = data->data;
             lens[i] = data->len;
         }
@@ -162,7 +161,7 @@ static void serve_submit(struct call_work *work)
         decode_request(work->call, &cuzk__v1__submit_proof_request__descriptor);
     if (!request)
         return;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     Cuzk__V1__SubmitProofResponse response = CUZK__V1__SUBMIT_PROOF_RESPONSE__INIT;
     enum cuzk_status status =
         submit(work->service, request, work->job_id, &response.queue_position, &err);
@@ -181,12 +180,12 @@ static void fill_result(Cuzk__V1__AwaitProofResponse *to, const struct cuzk_resu
     union {
         const void *in;
         void *out;
-    } proof = { from->proof }, id = { from->job_id }, text = { from->error.text };
+    } proof = {from->proof}, id = {from->job_id}, text = {from->error.text};
     to->job_id = id.out;
     to->status = (Cuzk__V1__AwaitProofResponse__Status)from->outcome;
     if (from->outcome == CUZK_JOB_COMPLETED) {
         CHECK(from->proof_len > 0);
-        to->proof = (ProtobufCBinaryData){ from->proof_len, proof.out };
+        to->proof = (ProtobufCBinaryData){from->proof_len, proof.out};
     } else if (from->outcome == CUZK_JOB_FAILED) {
         to->error_message = text.out;
     }
@@ -228,7 +227,8 @@ static void reply_proved(void *context, const struct cuzk_result *result)
     release_work(work);
 }
 
-/* Registers the call with the engine, which answers it. A wait never outlives the client's deadline. */
+/* Registers the call with the engine, which answers it. A wait never outlives the client's
+ * deadline. */
 static void watch(struct call_work *work, const char *job_id, uint64_t timeout_ms,
                   cuzk_result_fn *fn)
 {
@@ -239,7 +239,7 @@ static void watch(struct call_work *work, const char *job_id, uint64_t timeout_m
         if (timeout_ms == 0 || left < timeout_ms)
             timeout_ms = left;
     }
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     atomic_fetch_add(&work->references, 1);
     if (cuzk_engine_watch(work->service->engine, job_id, timeout_ms, fn, work, NULL, &err) !=
         CUZK_OK) {
@@ -260,7 +260,7 @@ static void serve_await(struct call_work *work)
 
 static void cancel_abandoned(struct call_work *work)
 {
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     bool was_running;
     if (work->service->cancel_on_disconnect)
         cuzk_engine_cancel(work->service->engine, work->job_id, &was_running, &err);
@@ -277,7 +277,7 @@ static void serve_prove(struct call_work *work)
         message_free(&request->base);
         return;
     }
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     uint32_t position;
     char job_id[CUZK_JOB_ID_BYTES];
     enum cuzk_status status = submit(work->service, request->submit, job_id, &position, &err);
@@ -309,7 +309,7 @@ static void serve_cancel(struct call_work *work)
     if (!request)
         return;
     Cuzk__V1__CancelProofResponse response = CUZK__V1__CANCEL_PROOF_RESPONSE__INIT;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     bool was_running = false;
     enum cuzk_status status =
         cuzk_engine_cancel(work->service->engine, request->job_id, &was_running, &err);
@@ -338,7 +338,7 @@ static char *kind_name(unsigned kind)
     union {
         const char *in;
         char *out;
-    } name = { kind < ARRAY_LEN(kind_names) ? kind_names[kind] : "" };
+    } name = {kind < ARRAY_LEN(kind_names) ? kind_names[kind] : ""};
     return name.out;
 }
 
@@ -375,7 +375,7 @@ static void fill_status(struct status_lists *lists, struct cuzk_snapshot *from)
 static void serve_status(struct call_work *work)
 {
     struct cuzk_snapshot snapshot;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     if (cuzk_engine_snapshot(work->service->engine, &snapshot, &err) != CUZK_OK) {
         fail_call(work->call, &err);
         return;
@@ -431,7 +431,7 @@ static void serve_preload(struct call_work *work)
     if (!request)
         return;
     Cuzk__V1__PreloadSrsResponse response = CUZK__V1__PRELOAD_SRS_RESPONSE__INIT;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     bool already_loaded = false;
     enum cuzk_status status = cuzk_engine_preload(work->service->engine, request->circuit_id,
                                                   &already_loaded, &response.load_time_ms, &err);
@@ -450,7 +450,7 @@ static void serve_evict(struct call_work *work)
     if (!request)
         return;
     Cuzk__V1__EvictSrsResponse response = CUZK__V1__EVICT_SRS_RESPONSE__INIT;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     bool was_loaded = false;
     enum cuzk_status status = cuzk_engine_evict(work->service->engine, request->circuit_id,
                                                 &was_loaded, &response.freed_bytes, &err);
@@ -541,14 +541,14 @@ enum cuzk_status service_create(struct cuzk_engine *engine, struct timeline *tim
         return err->status;
     }
     const struct rpc_method methods[SERVICE_METHOD_COUNT] = {
-        { "/cuzk.v1.ProvingEngine/SubmitProof", handle_submit, service },
-        { "/cuzk.v1.ProvingEngine/AwaitProof", handle_await, service },
-        { "/cuzk.v1.ProvingEngine/Prove", handle_prove, service },
-        { "/cuzk.v1.ProvingEngine/CancelProof", handle_cancel, service },
-        { "/cuzk.v1.ProvingEngine/GetStatus", handle_status, service },
-        { "/cuzk.v1.ProvingEngine/GetMetrics", handle_metrics, service },
-        { "/cuzk.v1.ProvingEngine/PreloadSRS", handle_preload, service },
-        { "/cuzk.v1.ProvingEngine/EvictSRS", handle_evict, service },
+        {"/cuzk.v1.ProvingEngine/SubmitProof", handle_submit, service},
+        {"/cuzk.v1.ProvingEngine/AwaitProof", handle_await, service},
+        {"/cuzk.v1.ProvingEngine/Prove", handle_prove, service},
+        {"/cuzk.v1.ProvingEngine/CancelProof", handle_cancel, service},
+        {"/cuzk.v1.ProvingEngine/GetStatus", handle_status, service},
+        {"/cuzk.v1.ProvingEngine/GetMetrics", handle_metrics, service},
+        {"/cuzk.v1.ProvingEngine/PreloadSRS", handle_preload, service},
+        {"/cuzk.v1.ProvingEngine/EvictSRS", handle_evict, service},
     };
     memcpy(service->methods, methods, sizeof methods);
     *out = service;

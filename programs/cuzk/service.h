@@ -1,4 +1,5 @@
-/* The eight methods of cuzk.v1.ProvingEngine: wire messages to engine calls and back, nothing else. */
+/* The eight methods of cuzk.v1.ProvingEngine: wire messages to engine calls and back, nothing else.
+ */
 #ifndef CUZK_PROGRAM_SERVICE_H
 #define CUZK_PROGRAM_SERVICE_H
 
@@ -12,8 +13,8 @@ struct service;
 /* How many methods the service has. */
 enum { SERVICE_METHOD_COUNT = 8 };
 
-/* Starts the threads that serve calls. The engine and the timeline (may be NULL) outlive the service.
-   cancel_on_disconnect: a client of Prove that goes away takes its job with it. */
+/* Starts the threads that serve calls. The engine and the timeline (may be NULL) outlive the
+   service. cancel_on_disconnect: a client of Prove that goes away takes its job with it. */
 enum cuzk_status service_create(struct cuzk_engine *engine, struct timeline *timeline,
                                 bool cancel_on_disconnect, struct service **out,
                                 struct cuzk_error *err);

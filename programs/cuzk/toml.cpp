@@ -77,8 +77,7 @@ struct reader {
 
 } // namespace
 
-extern "C" cuzk_status toml_read(const char *path, toml_leaf_fn *fn, void *context,
-                                 cuzk_error *err)
+extern "C" cuzk_status toml_read(const char *path, toml_leaf_fn *fn, void *context, cuzk_error *err)
 {
     std::ifstream file(path, std::ios::binary);
     if (!file)
@@ -91,6 +90,6 @@ extern "C" cuzk_status toml_read(const char *path, toml_leaf_fn *fn, void *conte
                         std::to_string(error.source().begin.column) + ": " +
                         std::string(error.description()));
     }
-    reader walk{ path, fn, context, err };
+    reader walk{path, fn, context, err};
     return walk.table(parsed.table(), "");
 }

@@ -11,7 +11,8 @@ extern "C" {
 
 /* One leaf: dotted key, value as text (array elements comma-separated), line number; is_text for
    strings, as opposed to numbers and booleans. False stops the reading. */
-typedef bool toml_leaf_fn(void *context, const char *key, const char *value, bool is_text, int line);
+typedef bool toml_leaf_fn(void *context, const char *key, const char *value, bool is_text,
+                          int line);
 
 /* CUZK_IO: no such file; CUZK_INVALID_ARGUMENT: syntax, with line and column, or a value that is no
    text, whole number, boolean or array of these. */

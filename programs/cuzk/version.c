@@ -14,7 +14,7 @@ int command_version(int argc, char **argv)
     printf("cuzk %s (%s build)\n", CUZK_VERSION, CUZK_BUILD);
     printf("libraries: blst %s, nghttp2 %s, %s\n", CUZK_BLST, nghttp2_version(0)->version_str,
            OpenSSL_version(OPENSSL_VERSION));
-    static const char *const backends[] = { "cuda", "cpu", "sim" };
+    static const char *const backends[] = {"cuda", "cpu", "sim"};
     for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++) {
         char line[256];
         cuzk_backend_describe(backends[i], line, sizeof line);

@@ -47,7 +47,7 @@ static void memory_is_counted_and_aligned(void **state)
     (void)state;
     size_t before = mem_used_bytes();
     /* Both sides of the border between malloc and mmap. */
-    const size_t sizes[] = { 0, 1, 63, 64, 1000, (1 << 20) - 1, 1 << 20, 3 << 20 };
+    const size_t sizes[] = {0, 1, 63, 64, 1000, (1 << 20) - 1, 1 << 20, 3 << 20};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         uint8_t *block = mem_zalloc(sizes[i], 1);
         assert_non_null(block);
@@ -93,7 +93,7 @@ static void allocations_can_be_made_to_fail(void **state)
 static void byte_orders_and_hex(void **state)
 {
     (void)state;
-    const uint8_t bytes[8] = { 1, 2, 3, 4, 5, 6, 7, 0xf8 };
+    const uint8_t bytes[8] = {1, 2, 3, 4, 5, 6, 7, 0xf8};
     uint8_t out[8];
     assert_int_equal(load_u32_be(bytes), 0x01020304);
     assert_int_equal(load_u32_le(bytes), 0x04030201);
@@ -116,10 +116,11 @@ static void byte_orders_and_hex(void **state)
 static void json_text_is_escaped(void **state)
 {
     (void)state;
-    struct text text = { 0 };
+    struct text text = {0};
     text_add_json(&text, "a\"\\\n\x1b\xc3\xa4\xff\xed\xa0\x80 \xf0\x9f\x98\x80");
-    assert_string_equal(text.data, "\"a\\\"\\\\\\u000a\\u001b\xc3\xa4\xef\xbf\xbd\xef\xbf\xbd\xef\xbf"
-                                   "\xbd\xef\xbf\xbd \xf0\x9f\x98\x80\"");
+    assert_string_equal(text.data,
+                        "\"a\\\"\\\\\\u000a\\u001b\xc3\xa4\xef\xbf\xbd\xef\xbf\xbd\xef\xbf"
+                        "\xbd\xef\xbf\xbd \xf0\x9f\x98\x80\"");
     text_free(&text);
     mem_fail_after(0);
     text_add(&text, "%d", 5);
