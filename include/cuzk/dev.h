@@ -5,16 +5,16 @@
 #include <cuzk/status.h>
 #include <stdint.h>
 
-/* Takes the next bytes of a text that is being made; anything but CUZK_OK ends the making, and is what it
-   then returns. */
+/* Takes the next bytes of a text that is being made; anything but CUZK_OK ends the making, and is
+   what it then returns. */
 typedef enum cuzk_status cuzk_write_fn(void *context, const void *bytes, size_t len,
                                        struct cuzk_error *err);
 
-/* Writes a valid C1 (the JSON that PoRep proving starts from) of a sector that was never sealed: miner
-   1000, sector 42, StackedDrg…V1_1. Possible because only the nodes that the proof opens need real
-   labels. sector_bytes: 2 KiB, 8 or 512 MiB, 32 or 64 GiB. seed: 32 bytes that choose the challenges, not
-   all zero; NULL for the usual ones. The same arguments give the same text everywhere; 32 GiB: 39 MB
-   in about two seconds, with 1 MB of memory. */
+/* Writes a valid C1 (the JSON that PoRep proving starts from) of a sector that was never sealed:
+   miner 1000, sector 42, StackedDrg…V1_1. Possible because only the nodes that the proof opens need
+   real labels. sector_bytes: 2 KiB, 8 or 512 MiB, 32 or 64 GiB. seed: 32 bytes that choose the
+   challenges, not all zero; NULL for the usual ones. The same arguments give the same text
+   everywhere; 32 GiB: 39 MB in about two seconds, with 1 MB of memory. */
 enum cuzk_status cuzk_gen_c1(uint64_t sector_bytes, const uint8_t *seed, cuzk_write_fn *write,
                              void *context, struct cuzk_error *err);
 

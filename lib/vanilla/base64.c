@@ -19,23 +19,27 @@ static enum cuzk_status refuse(const struct base64 *state, char c, struct cuzk_e
 {
     unsigned long long at = state->read;
     if (state->padding > 0)
-        return error_set(err, CUZK_INVALID_ARGUMENT,
-                         "text behind the padding, at character %llu", at);
+        return error_set(err, CUZK_INVALID_ARGUMENT, "text behind the padding, at character %llu",
+                         at);
     if (c == '=')
         return error_set(err, CUZK_INVALID_ARGUMENT,
-                         "padding in the wrong place or of the wrong length, at character %llu", at);
-    if (c == '\\')
-        return error_set(err, CUZK_INVALID_ARGUMENT,
-                         "an escape sequence (a line break?), expected standard base64, at character "
-                         "%llu",
+                         "padding in the wrong place or of the wrong length, at character %llu",
                          at);
-    return error_set(err, CUZK_INVALID_ARGUMENT,
-                     "character 0x%02x is not of the standard base64 alphabet (A-Z a-z 0-9 + /), at "
-                     "character %llu",
-                     (unsigned)(unsigned char)c, at);
+    if (c == '\\')
+        return error_set(
+            err, CUZK_INVALID_ARGUMENT,
+            "an escape sequence (a line break?), expected standard base64, at character "
+            "%llu",
+            at);
+    return error_set(
+        err, CUZK_INVALID_ARGUMENT,
+        "character 0x%02x is not of the standard base64 alphabet (A-Z a-z 0-9 + /), at "
+        "character %llu",
+        (unsigned)(unsigned char)c, at);
 }
 
-/* '=' closes a group of 2 or 3 characters whose unused bits are zero; two of them follow 2 characters. */
+/* '=' closes a group of 2 or 3 characters whose unused bits are zero; two of them follow 2
+ * characters. */
 static bool padding_fits(const struct base64 *state)
 {
     unsigned filled = (unsigned)(state->read % 4);

@@ -8,9 +8,9 @@
 
 /* Zero-initialise. */
 struct base64 {
-    uint64_t read;     /* characters so far */
-    uint32_t pending;  /* bits of the unfinished group */
-    unsigned padding;  /* '=' so far */
+    uint64_t read;    /* characters so far */
+    uint32_t pending; /* bits of the unfinished group */
+    unsigned padding; /* '=' so far */
 };
 
 /* Decodes len characters; bytes has room for len / 4 * 3 + 3. *out_len bytes are ready. The text of

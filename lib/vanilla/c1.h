@@ -2,13 +2,14 @@
 
    The input is JSON text from outside: the C1 itself or the wrapper around it that storage systems
    send, {"SectorNum":…,"Phase1Out":"<base64 of the C1>","SectorSize":…}. It is read in one pass, in
-   pieces of any size, keys in any order, unknown keys ignored. Only what the circuit and the checks need
-   is kept (32 GiB: 8 MiB of 39 to 51 MB of text).
+   pieces of any size, keys in any order, unknown keys ignored. Only what the circuit and the checks
+   need is kept (32 GiB: 8 MiB of 39 to 51 MB of text).
 
    A struct c1 is well-formed (every count, range and field element was looked at while reading)
-   but not yet true: c1_check recomputes everything that the text claims, and only then are there partitions
-   to synthesize. Error texts name the field; "at byte N" is the offset right behind the
-   offending value, in the decoded C1 text, or in the wrapper when the text begins with "wrapper". */
+   but not yet true: c1_check recomputes everything that the text claims, and only then are there
+   partitions to synthesize. Error texts name the field; "at byte N" is the offset right behind the
+   offending value, in the decoded C1 text, or in the wrapper when the text begins with "wrapper".
+ */
 #ifndef VANILLA_C1_H
 #define VANILLA_C1_H
 
@@ -54,18 +55,18 @@ size_t c1_bytes(const struct c1 *c1);
 
 /* What the caller knows from elsewhere, normally from the request. */
 struct c1_expect {
-    uint64_t sector_bytes;      /* 0: any */
+    uint64_t sector_bytes; /* 0: any */
     bool has_registered_proof;
-    uint64_t registered_proof;  /* number, see seal_proof.h */
+    uint64_t registered_proof; /* number, see seal_proof.h */
     bool has_sector_number;
     uint64_t sector_number;
     bool has_miner_id;
     uint64_t miner_id;
 };
 
-/* Checks all that the text claims: agreement with expect (may be NULL); replica_id, if miner and sector
-   number (from expect or the wrapper) are known; then for every challenge its derivation, graph
-   parents, all Merkle paths, columns, labels and encoding. The first fault in the order of
+/* Checks all that the text claims: agreement with expect (may be NULL); replica_id, if miner and
+   sector number (from expect or the wrapper) are known; then for every challenge its derivation,
+   graph parents, all Merkle paths, columns, labels and encoding. The first fault in the order of
    the file is reported, with partition, challenge and part (CUZK_INVALID_ARGUMENT). Work is spread
    over the pool (NULL: the caller alone). May be called again with another expect. */
 enum cuzk_status c1_check(struct c1 *c1, const struct c1_expect *expect, struct pool *pool,

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One run of c1_check. Challenges are checked in any order, by several threads; the first fault in the
-   order of the file is kept, and challenges behind a known fault are skipped. */
+/* One run of c1_check. Challenges are checked in any order, by several threads; the first fault in
+   the order of the file is kept, and challenges behind a known fault are skipped. */
 struct check_run {
     const struct c1 *c1;
     struct graph graph;
@@ -104,8 +104,7 @@ static enum cuzk_status check_column(const struct subject *s, unsigned column, c
     if (!fr_equal(&leaf, &claims->column_leaf[column]))
         return FAULT(s, "%s: the leaf is not the hash of the column's rows", part);
     return check_path(s, part, path, own ? s->node : s->parents[column], &leaf,
-                      &claims->column_root[column],
-                      &s->c1->partitions[s->partition]->comm_c,
+                      &claims->column_root[column], &s->c1->partitions[s->partition]->comm_c,
                       "comm_c (that of c_x in challenge 0)");
 }
 
@@ -124,8 +123,8 @@ static enum cuzk_status check_columns(const struct subject *s)
 
 /* --- Labels ----------------------------------------------------------------------------------- */
 
-/* The labels that a layer's label hash takes: of this layer from DRG parents, of the one before from
-   expander parents. */
+/* The labels that a layer's label hash takes: of this layer from DRG parents, of the one before
+   from expander parents. */
 static void collect_labels(const struct subject *s, unsigned layer, uint8_t (*labels)[32])
 {
     for (unsigned p = 0; p < graph_label_parents(layer); p++) {
@@ -144,8 +143,8 @@ static enum cuzk_status check_labeling(const struct subject *s, const struct c1_
         return FAULT(s, "%s: layer_index is %llu, expected %u", part,
                      (unsigned long long)labeling->layer, layer);
     if (labeling->node != s->node)
-        return FAULT(s, "%s: node is %llu, expected %llu", part,
-                     (unsigned long long)labeling->node, (unsigned long long)s->node);
+        return FAULT(s, "%s: node is %llu, expected %llu", part, (unsigned long long)labeling->node,
+                     (unsigned long long)s->node);
     for (unsigned i = 0; i < GRAPH_LABEL_PARENTS; i++)
         memcpy(cycle[i], labels[i % graph_label_parents(layer)], 32);
     sha256(cycle, sizeof cycle, digest);
@@ -186,13 +185,14 @@ static enum cuzk_status check_challenge(const struct subject *s)
 {
     const struct porep_partition *partition = s->c1->partitions[s->partition];
     if (s->challenge->node != s->node)
-        return FAULT(s, "labeling_proofs[0]: node is %llu, but the challenge that follows from "
-                        "replica_id and seed is %llu",
+        return FAULT(s,
+                     "labeling_proofs[0]: node is %llu, but the challenge that follows from "
+                     "replica_id and seed is %llu",
                      (unsigned long long)s->challenge->node, (unsigned long long)s->node);
     TRY(check_path(s, "comm_d_proofs", &s->challenge->tree_d, s->node, &s->challenge->data_leaf,
                    &s->claims->tree_d_root, &partition->comm_d, "comm_d"));
-    TRY(check_path(s, "comm_r_last_proof", &s->challenge->tree_r, s->node,
-                   &s->claims->tree_r_leaf, &s->claims->tree_r_root, &partition->comm_r_last,
+    TRY(check_path(s, "comm_r_last_proof", &s->challenge->tree_r, s->node, &s->claims->tree_r_leaf,
+                   &s->claims->tree_r_root, &partition->comm_r_last,
                    "comm_r_last (that of challenge 0)"));
     TRY(check_columns(s));
     return check_labels(s);
@@ -201,15 +201,16 @@ static enum cuzk_status check_challenge(const struct subject *s)
 static enum cuzk_status check_comm_r(const struct porep_partition *partition, unsigned number,
                                      struct cuzk_error *err)
 {
-    struct fr pair[2] = { partition->comm_c, partition->comm_r_last };
+    struct fr pair[2] = {partition->comm_c, partition->comm_r_last};
     struct fr comm_r;
     poseidon_hash(&comm_r, 2, pair);
     if (fr_equal(&comm_r, &partition->comm_r))
         return CUZK_OK;
-    return error_set(err, CUZK_INVALID_ARGUMENT,
-                     "C1: partition %u: comm_r is not the hash of comm_c and comm_r_last, the roots "
-                     "in challenge 0",
-                     number);
+    return error_set(
+        err, CUZK_INVALID_ARGUMENT,
+        "C1: partition %u: comm_r is not the hash of comm_c and comm_r_last, the roots "
+        "in challenge 0",
+        number);
 }
 
 static enum cuzk_status check_one(struct check_run *run, size_t index, struct cuzk_error *err)
@@ -259,7 +260,7 @@ static enum cuzk_status check_challenges(const struct c1 *c1, struct pool *pool,
 {
     const struct porep_config *config = c1->values.config;
     size_t count = (size_t)config->partitions * config->challenges;
-    struct check_run run = { .c1 = c1, .lock = PTHREAD_MUTEX_INITIALIZER };
+    struct check_run run = {.c1 = c1, .lock = PTHREAD_MUTEX_INITIALIZER};
     atomic_init(&run.first_fault, SIZE_MAX);
     porep_graph(&c1->values, &run.graph);
     if (pool) {
@@ -290,10 +291,10 @@ static enum cuzk_status check_expected(const struct c1 *c1, const struct c1_expe
                          (unsigned long long)expect->registered_proof, values->proof->name,
                          values->proof->number);
     if (expect->has_sector_number && c1->wrapped && expect->sector_number != c1->sector_number)
-        return error_set(err, CUZK_INVALID_ARGUMENT,
-                         "sector_number is %llu in the request, but SectorNum in the wrapper is %llu",
-                         (unsigned long long)expect->sector_number,
-                         (unsigned long long)c1->sector_number);
+        return error_set(
+            err, CUZK_INVALID_ARGUMENT,
+            "sector_number is %llu in the request, but SectorNum in the wrapper is %llu",
+            (unsigned long long)expect->sector_number, (unsigned long long)c1->sector_number);
     return CUZK_OK;
 }
 
@@ -309,11 +310,11 @@ static enum cuzk_status check_replica_id(const struct c1 *c1, const struct c1_ex
     porep_replica_id(&c1->values, prover_id, sector, replica_id);
     if (memcmp(replica_id, c1->values.replica_id, sizeof replica_id) == 0)
         return CUZK_OK;
-    return error_set(err, CUZK_INVALID_ARGUMENT,
-                     "C1: replica_id is not that of miner %llu, sector %llu, with this ticket, comm_d "
-                     "and registered_proof %s",
-                     (unsigned long long)expect->miner_id, (unsigned long long)sector,
-                     c1->values.proof->name);
+    return error_set(
+        err, CUZK_INVALID_ARGUMENT,
+        "C1: replica_id is not that of miner %llu, sector %llu, with this ticket, comm_d "
+        "and registered_proof %s",
+        (unsigned long long)expect->miner_id, (unsigned long long)sector, c1->values.proof->name);
 }
 
 enum cuzk_status c1_check(struct c1 *c1, const struct c1_expect *expect, struct pool *pool,

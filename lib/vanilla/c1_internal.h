@@ -9,8 +9,8 @@
 /* Columns of a challenge: its parents', then its own. */
 enum { C1_OWN_COLUMN = POREP_PARENTS, C1_COLUMNS = POREP_PARENTS + 1 };
 
-/* labeling_proofs 1 … L, then the encoding proof: a label hash as the text tells it. Of the 37 parent
-   labels only the digest is kept, they must be those of the opened columns. */
+/* labeling_proofs 1 … L, then the encoding proof: a label hash as the text tells it. Of the 37
+   parent labels only the digest is kept, they must be those of the opened columns. */
 struct c1_labeling {
     uint64_t layer;
     uint64_t node;
@@ -29,7 +29,7 @@ struct c1_claims {
 };
 
 struct c1 {
-    struct porep_public values; /* config is set by the key in vanilla_proofs */
+    struct porep_public values;             /* config is set by the key in vanilla_proofs */
     struct porep_partition *partitions[16]; /* config->partitions of them */
     struct c1_claims *claims[16];           /* per partition, config->challenges of them */
     bool wrapped;
@@ -139,9 +139,9 @@ struct c1_frame {
 struct c1_place {
     unsigned partition;
     unsigned challenge;
-    unsigned column;       /* while inside a column proof */
-    enum c1_role tree;     /* ROLE_TREE_D, ROLE_TREE_R or ROLE_OWN_COLUMN for tree_c */
-    unsigned level;        /* of the path, from the leaves */
+    unsigned column;   /* while inside a column proof */
+    enum c1_role tree; /* ROLE_TREE_D, ROLE_TREE_R or ROLE_OWN_COLUMN for tree_c */
+    unsigned level;    /* of the path, from the leaves */
     unsigned labeling;
 };
 
@@ -149,14 +149,14 @@ struct c1_parser {
     const char *name; /* "C1" or "wrapper", begins texts */
     struct json_text *text;
     struct c1 *c1;
-    bool may_be_wrapper;   /* the text may be a wrapper: it is the outermost one */
-    bool decided;          /* a known key told whether it is one */
+    bool may_be_wrapper; /* the text may be a wrapper: it is the outermost one */
+    bool decided;        /* a known key told whether it is one */
     struct c1_frame frames[C1_FRAMES_MAX];
     unsigned n_frames;
     unsigned ignored_depth; /* open brackets of a value that is ignored */
     bool ignore_next;       /* the next value belongs to an unknown key */
     struct c1_place place;
-    uint8_t bytes[32];      /* of the innermost C1_BYTES */
+    uint8_t bytes[32]; /* of the innermost C1_BYTES */
     uint8_t labels[GRAPH_LABEL_PARENTS][32];
     struct cuzk_error error; /* why the parser stopped the text */
 };
@@ -171,13 +171,13 @@ bool c1_parser_fail(struct c1_parser *parser, enum cuzk_status status, const cha
 /* True between the key Phase1Out of a wrapper and its value. */
 bool c1_parser_at_base64(const struct c1_parser *parser);
 
-/* --- Placing values (c1_store.c): all return false after c1_parser_fail ------------------------ */
+/* --- Placing values (c1_store.c): all return false after c1_parser_fail ------------------------
+ */
 
-/* A choice key, object, array or item begins (after its frame was pushed). index: its place in the array
-   around it. */
+/* A choice key, object, array or item begins (after its frame was pushed). index: its place in the
+   array around it. */
 bool c1_store_choice(struct c1_parser *parser, enum c1_type choice, const char *key, size_t len);
-bool c1_store_enter(struct c1_parser *parser, enum c1_type type, enum c1_role role,
-                    unsigned index);
+bool c1_store_enter(struct c1_parser *parser, enum c1_type type, enum c1_role role, unsigned index);
 /* 32 bytes are complete; index: their place in the array around them. */
 bool c1_store_bytes(struct c1_parser *parser, enum c1_role role, unsigned index);
 bool c1_store_number(struct c1_parser *parser, enum c1_role role, uint64_t value);

@@ -19,8 +19,8 @@ static const char *printable(char out[40], const char *text, size_t len)
     return out;
 }
 
-__attribute__((format(printf, 3, 4))) static void append(char *out, size_t size,
-                                                         const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void append(char *out, size_t size, const char *format,
+                                                         ...)
 {
     size_t len = strlen(out);
     va_list args;
@@ -74,8 +74,8 @@ static bool fail_unexpected(struct c1_parser *parser, const char *expected, enum
                             const char *text, size_t len)
 {
     static const char *const names[] = {
-        [JSON_NULL] = "null",       [JSON_BOOLEAN] = "true or false", [JSON_STRING] = "a string",
-        [JSON_MAP] = "an object",   [JSON_ARRAY] = "an array",
+        [JSON_NULL] = "null",     [JSON_BOOLEAN] = "true or false", [JSON_STRING] = "a string",
+        [JSON_MAP] = "an object", [JSON_ARRAY] = "an array",
     };
     char number[40];
     const char *got = event == JSON_NUMBER ? printable(number, text, len) : names[event];
@@ -135,7 +135,7 @@ static bool push(struct c1_parser *parser, const struct c1_field *field, unsigne
 {
     CHECK(parser->n_frames < C1_FRAMES_MAX); /* the grammar is not recursive */
     parser->frames[parser->n_frames++] =
-        (struct c1_frame){ .type = field->type, .role = field->role };
+        (struct c1_frame){.type = field->type, .role = field->role};
     return c1_store_enter(parser, field->type, field->role, index);
 }
 
@@ -244,7 +244,7 @@ static bool leave(struct c1_parser *parser)
 static bool read_byte(struct c1_parser *parser, struct c1_frame *frame, enum json_event event,
                       const char *text, size_t len)
 {
-    static const struct c1_field byte = { "bytes", C1_BYTES, ROLE_NONE };
+    static const struct c1_field byte = {"bytes", C1_BYTES, ROLE_NONE};
     uint64_t value;
     if (frame->count == 32)
         return c1_parser_fail(parser, CUZK_INVALID_ARGUMENT, "expected 32 bytes, got more");
@@ -260,7 +260,7 @@ static bool read_byte(struct c1_parser *parser, struct c1_frame *frame, enum jso
 /* The field that the next value belongs to; NULL after a failure. */
 static const struct c1_field *next_field(struct c1_parser *parser, struct c1_frame *frame)
 {
-    static const struct c1_field document = { "", C1_ROOT, ROLE_NONE };
+    static const struct c1_field document = {"", C1_ROOT, ROLE_NONE};
     if (!frame)
         return &document;
     if (c1_rules[frame->type].kind != C1_KIND_ARRAY)

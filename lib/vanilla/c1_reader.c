@@ -10,8 +10,8 @@
 /* Base64 characters that are decoded at once. */
 enum { DECODE_CHARS = 8 * 1024 };
 
-/* Where the outer text is, as far as is needed to find the content of Phase1Out: a string of 68 MB that no
-   JSON parser should have to hold. */
+/* Where the outer text is, as far as is needed to find the content of Phase1Out: a string of 68 MB
+   that no JSON parser should have to hold. */
 enum text_state { TEXT_OUTSIDE, TEXT_STRING, TEXT_ESCAPE, TEXT_BASE64 };
 
 struct c1_reader {
@@ -209,8 +209,7 @@ static enum cuzk_status finish(struct c1_reader *reader, struct cuzk_error *err)
     return CUZK_OK;
 }
 
-enum cuzk_status c1_reader_finish(struct c1_reader *reader, struct c1 **out,
-                                  struct cuzk_error *err)
+enum cuzk_status c1_reader_finish(struct c1_reader *reader, struct c1 **out, struct cuzk_error *err)
 {
     *out = NULL;
     if (reader->error.status == CUZK_OK)
@@ -267,11 +266,12 @@ bool c1_sector_number(const struct c1 *c1, uint64_t *sector_number)
 size_t c1_bytes(const struct c1 *c1)
 {
     const struct porep_config *config = c1->values.config;
-    size_t siblings = config->tree_d.siblings + (size_t)(2 + POREP_PARENTS) * config->tree_r.siblings;
-    size_t challenge = sizeof(struct porep_challenge) + sizeof(struct c1_claims) +
-                       siblings * sizeof(struct fr);
-    return sizeof *c1 + config->partitions *
-                            (sizeof(struct porep_partition) + config->challenges * challenge);
+    size_t siblings =
+        config->tree_d.siblings + (size_t)(2 + POREP_PARENTS) * config->tree_r.siblings;
+    size_t challenge =
+        sizeof(struct porep_challenge) + sizeof(struct c1_claims) + siblings * sizeof(struct fr);
+    return sizeof *c1 +
+           config->partitions * (sizeof(struct porep_partition) + config->challenges * challenge);
 }
 
 const struct porep_partition *c1_partition(const struct c1 *c1, unsigned partition)

@@ -5,7 +5,7 @@
 void chacha_init(struct chacha *chacha, const uint8_t key[32], const uint8_t *nonce,
                  unsigned rounds)
 {
-    static const uint32_t constants[4] = { 0x61707865, 0x3320646e, 0x79622d32, 0x6b206574 };
+    static const uint32_t constants[4] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
     memcpy(chacha->state, constants, sizeof constants);
     for (unsigned i = 0; i < 8; i++)
         chacha->state[4 + i] = load_u32_le(key + 4 * i);

@@ -14,7 +14,8 @@ struct chacha {
 void chacha_init(struct chacha *chacha, const uint8_t key[32], const uint8_t *nonce,
                  unsigned rounds);
 
-/* The 64-byte block of the stream with the given number, as 16 words (little-endian in the stream). */
+/* The 64-byte block of the stream with the given number, as 16 words (little-endian in the stream).
+ */
 void chacha_block(const struct chacha *chacha, uint32_t counter, uint32_t words[16]);
 
 #endif

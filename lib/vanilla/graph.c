@@ -19,7 +19,7 @@ static void hash_tagged(const char *tag, const uint8_t id[32], uint8_t digest[SH
 void graph_init(struct graph *graph, uint64_t nodes, const uint8_t porep_id[32], bool api_v1_0)
 {
     CHECK(nodes >= 8 && nodes <= (uint64_t)1 << 32 && (nodes & (nodes - 1)) == 0);
-    *graph = (struct graph){ .nodes = nodes, .api_v1_0 = api_v1_0, .feistel_half_bits = 1 };
+    *graph = (struct graph){.nodes = nodes, .api_v1_0 = api_v1_0, .feistel_half_bits = 1};
     uint8_t digest[SHA256_BYTES];
     hash_tagged("Filecoin_DRSample", porep_id, digest);
     memcpy(graph->drg_seed, digest, sizeof graph->drg_seed);
@@ -67,7 +67,7 @@ static void drg_parents(const struct graph *graph, uint64_t node, uint64_t *pare
     uint8_t key[32];
     memcpy(key, graph->drg_seed, sizeof graph->drg_seed);
     store_u32_le(key + sizeof graph->drg_seed, (uint32_t)node);
-    struct random_stream stream = { .used = 0 };
+    struct random_stream stream = {.used = 0};
     chacha_init(&stream.chacha, key, NULL, 8);
 
     uint64_t *sampled = graph->api_v1_0 ? parents : parents + 1;
@@ -133,7 +133,7 @@ unsigned graph_label_parents(unsigned layer)
 void graph_label(uint8_t label[32], const uint8_t replica_id[32], unsigned layer, uint64_t node,
                  const uint8_t (*labels)[32])
 {
-    uint8_t message[64 + GRAPH_LABEL_PARENTS * 32] = { 0 };
+    uint8_t message[64 + GRAPH_LABEL_PARENTS * 32] = {0};
     memcpy(message, replica_id, 32);
     store_u32_be(message + 32, layer);
     store_u64_be(message + 36, node);

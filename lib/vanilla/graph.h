@@ -10,8 +10,8 @@
 enum { GRAPH_LABEL_PARENTS = 37 };
 
 struct graph {
-    uint64_t nodes;          /* a power of two, 8 … 2^32 */
-    bool api_v1_0;           /* the order and the truncation of API 1.0.0 */
+    uint64_t nodes; /* a power of two, 8 … 2^32 */
+    bool api_v1_0;  /* the order and the truncation of API 1.0.0 */
     uint8_t drg_seed[28];
     uint64_t feistel_keys[3];
     unsigned feistel_half_bits;
@@ -19,16 +19,16 @@ struct graph {
 
 void graph_init(struct graph *graph, uint64_t nodes, const uint8_t porep_id[32], bool api_v1_0);
 
-/* The parents of a node < nodes: DRG parents in the order of the label hash, then the expander parents.
-   Nodes 0 and 1 have six DRG parents 0. */
+/* The parents of a node < nodes: DRG parents in the order of the label hash, then the expander
+   parents. Nodes 0 and 1 have six DRG parents 0. */
 void graph_parents(const struct graph *graph, uint64_t node, uint64_t parents[POREP_PARENTS]);
 
 /* How many different parents the label of a layer (from 1) hashes: 6 in layer 1, else 14. */
 unsigned graph_label_parents(unsigned layer);
 
-/* The label of a node ≥ 1 in a layer (from 1). labels: those of the parents, graph_label_parents(layer)
-   of them in the order of graph_parents; DRG parents' of this layer, expander parents' of the layer
-   before. All in stored byte order. */
+/* The label of a node ≥ 1 in a layer (from 1). labels: those of the parents,
+   graph_label_parents(layer) of them in the order of graph_parents; DRG parents' of this layer,
+   expander parents' of the layer before. All in stored byte order. */
 void graph_label(uint8_t label[32], const uint8_t replica_id[32], unsigned layer, uint64_t node,
                  const uint8_t (*labels)[32]);
 

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <yajl/yajl_parse.h>
 
-/* yajl does not look whether it got the memory it asked for, so it gets a block of its own, once. It
-   keeps the part of a token that it has (at most JSON_RUN_MAX + PIECE_BYTES, in buffers of doubled
-   size) once as read and once with escapes resolved, and a byte for each open bracket. */
+/* yajl does not look whether it got the memory it asked for, so it gets a block of its own, once.
+   It keeps the part of a token that it has (at most JSON_RUN_MAX + PIECE_BYTES, in buffers of
+   doubled size) once as read and once with escapes resolved, and a byte for each open bracket. */
 enum { PIECE_BYTES = 8 * 1024, ARENA_BYTES = 512 * 1024, ARENA_ALIGNMENT = 16 };
 
 struct json_text {
@@ -23,12 +23,13 @@ struct json_text {
     _Alignas(ARENA_ALIGNMENT) char arena[ARENA_BYTES];
 };
 
-/* Blocks carry their size in front; nothing is given back but by growing the last block in place. */
+/* Blocks carry their size in front; nothing is given back but by growing the last block in place.
+ */
 static void *arena_alloc(void *context, size_t bytes)
 {
     struct json_text *text = context;
-    size_t total = ARENA_ALIGNMENT + (bytes + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT *
-                                         ARENA_ALIGNMENT;
+    size_t total =
+        ARENA_ALIGNMENT + (bytes + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
     CHECK(bytes <= ARENA_BYTES && total <= ARENA_BYTES - text->arena_used);
     char *block = text->arena + text->arena_used + ARENA_ALIGNMENT;
     memcpy(block - ARENA_ALIGNMENT, &bytes, sizeof bytes);
@@ -134,7 +135,7 @@ struct json_text *json_text_new(json_event_fn *on_event, void *context)
     text->last_event = 0;
     text->too_long = false;
     text->arena_used = 0;
-    yajl_alloc_funcs functions = { arena_alloc, arena_realloc, arena_free, text };
+    yajl_alloc_funcs functions = {arena_alloc, arena_realloc, arena_free, text};
     text->handle = yajl_alloc(&callbacks, &functions, text);
     return text;
 }

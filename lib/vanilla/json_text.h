@@ -1,5 +1,5 @@
-/* JSON as a stream of events, over yajl, with a limit on everything: memory is taken once and does not
-   grow with the text. */
+/* JSON as a stream of events, over yajl, with a limit on everything: memory is taken once and does
+   not grow with the text. */
 #ifndef VANILLA_JSON_TEXT_H
 #define VANILLA_JSON_TEXT_H
 

@@ -64,7 +64,8 @@ static void synthetic_stream(struct chacha *chacha, const char *name, const uint
     memcpy(message, first, 32);
     memcpy(message + 32, second, 32);
     blake2b_keyed(name, strlen(name), message, sizeof message, key, sizeof key);
-    chacha_init(chacha, key, (const uint8_t *)"synth-porep", 20); /* with its terminator: 12 bytes */
+    chacha_init(chacha, key, (const uint8_t *)"synth-porep",
+                20); /* with its terminator: 12 bytes */
 }
 
 uint64_t porep_synthetic_entry(const uint8_t replica_id[32], const uint8_t comm_r[32],

@@ -45,7 +45,8 @@ void porep_inputs(const struct porep_public *values, unsigned partition, struct 
 uint64_t porep_challenge_interactive(const uint8_t replica_id[32], const uint8_t seed[32],
                                      uint32_t j, uint64_t nodes);
 
-/* Synthetic: `set` possible challenges; entry `index` of them, and which one challenge j selects. */
+/* Synthetic: `set` possible challenges; entry `index` of them, and which one challenge j selects.
+ */
 uint64_t porep_synthetic_entry(const uint8_t replica_id[32], const uint8_t comm_r[32],
                                uint64_t index, uint64_t nodes);
 uint64_t porep_synthetic_select(const uint8_t replica_id[32], const uint8_t seed[32], uint32_t j,

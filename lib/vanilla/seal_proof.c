@@ -15,7 +15,9 @@
         SIZE(first + 3, "32GiB", 32 * GIB, suffix, v1_0, feature),                                 \
         SIZE(first + 4, "64GiB", 64 * GIB, suffix, v1_0, feature)
 #define SIZE(number, size, bytes, suffix, v1_0, feature)                                           \
-    { number, "StackedDrg" size suffix, "StackedDrg" size "V1", bytes, v1_0, feature }
+    {                                                                                              \
+        number, "StackedDrg" size suffix, "StackedDrg" size "V1", bytes, v1_0, feature             \
+    }
 
 static const struct seal_proof proofs[] = {
     VERSION(0, "V1", true, SEAL_INTERACTIVE),

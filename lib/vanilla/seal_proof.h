@@ -14,11 +14,11 @@ enum seal_feature {
 };
 
 struct seal_proof {
-    uint32_t number;       /* as in Lotus, Curio and porep_id */
-    const char *name;      /* "StackedDrg32GiBV1_1" */
-    const char *shape;     /* key inside vanilla_proofs: "StackedDrg32GiBV1" */
+    uint32_t number;   /* as in Lotus, Curio and porep_id */
+    const char *name;  /* "StackedDrg32GiBV1_1" */
+    const char *shape; /* key inside vanilla_proofs: "StackedDrg32GiBV1" */
     uint64_t sector_bytes;
-    bool api_v1_0;         /* graphs of API 1.0.0 */
+    bool api_v1_0; /* graphs of API 1.0.0 */
     enum seal_feature feature;
 };
 

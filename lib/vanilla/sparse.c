@@ -147,7 +147,8 @@ static bool find_challenges(struct sparse_sector *sector)
     return true;
 }
 
-/* Layers ascending and nodes ascending inside a layer: a real parent label is always there already. */
+/* Layers ascending and nodes ascending inside a layer: a real parent label is always there already.
+ */
 static void make_labels(struct sparse_sector *sector)
 {
     for (unsigned layer = 1; layer <= sector->values.config->layers; layer++) {
@@ -199,8 +200,8 @@ static bool make_tree_r(struct sparse_sector *sector)
     CHECK(fr_from_bytes(&data, sector->tree_d[0]));
     for (size_t i = 0; i < sector->n_nodes; i++) {
         leaves->index[i] = sector->nodes[i];
-        CHECK(fr_from_bytes(&leaves->value[i],
-                            sector->labels[i][sector->values.config->layers - 1]));
+        CHECK(
+            fr_from_bytes(&leaves->value[i], sector->labels[i][sector->values.config->layers - 1]));
         fr_add(&leaves->value[i], &leaves->value[i], &data);
     }
     return grow_tree(&sector->tree_r);
@@ -247,7 +248,7 @@ enum cuzk_status sparse_make(struct sparse_sector *sector, uint64_t sector_bytes
                              const uint8_t *seed, struct cuzk_error *err)
 {
     static const uint8_t zero[32];
-    *sector = (struct sparse_sector){ 0 };
+    *sector = (struct sparse_sector){0};
     sector->values.proof = find_proof(sector_bytes);
     if (!sector->values.proof)
         return error_set(err, CUZK_INVALID_ARGUMENT,
@@ -268,8 +269,8 @@ enum cuzk_status sparse_make(struct sparse_sector *sector, uint64_t sector_bytes
     make_labels(sector);
     if (!make_tree_c(sector) || !make_tree_r(sector))
         goto no_memory;
-    struct fr roots[2] = { sector->tree_c.level[config->tree_r.levels].value[0],
-                           sector->tree_r.level[config->tree_r.levels].value[0] };
+    struct fr roots[2] = {sector->tree_c.level[config->tree_r.levels].value[0],
+                          sector->tree_r.level[config->tree_r.levels].value[0]};
     poseidon_hash(&roots[0], 2, roots);
     fr_to_bytes(sector->values.comm_r, &roots[0]);
     return CUZK_OK;
@@ -285,5 +286,5 @@ void sparse_free(struct sparse_sector *sector)
     mem_free(sector->labels);
     free_tree(&sector->tree_c);
     free_tree(&sector->tree_r);
-    *sector = (struct sparse_sector){ 0 };
+    *sector = (struct sparse_sector){0};
 }

@@ -1,6 +1,7 @@
-/* Sectors of which only the opened nodes exist, "cuzk-sparse-v1" (defined in vectors/sparse/README.md,
-   whose step numbers the code names): in interactive PoRep the challenges do not depend on comm_r, so they
-   are known before the first label, and all that no opening enters can be filler. */
+/* Sectors of which only the opened nodes exist, "cuzk-sparse-v1" (defined in
+   vectors/sparse/README.md, whose step numbers the code names): in interactive PoRep the challenges
+   do not depend on comm_r, so they are known before the first label, and all that no opening enters
+   can be filler. */
 #ifndef VANILLA_SPARSE_H
 #define VANILLA_SPARSE_H
 
@@ -8,10 +9,10 @@
 
 /* A tree of which some leaves are known. Level 0 are the leaves. */
 struct sparse_level {
-    uint64_t *index;  /* ascending, of the nodes that are known or computed */
+    uint64_t *index; /* ascending, of the nodes that are known or computed */
     struct fr *value;
     size_t count;
-    struct fr fill;   /* every other node of the level */
+    struct fr fill; /* every other node of the level */
 };
 
 struct sparse_tree {
@@ -22,11 +23,11 @@ struct sparse_tree {
 struct sparse_sector {
     struct porep_public values;
     struct graph graph;
-    uint8_t tree_d[TREE_LEVELS_MAX + 1][32]; /* one value a level: all data nodes are equal */
+    uint8_t tree_d[TREE_LEVELS_MAX + 1][32];       /* one value a level: all data nodes are equal */
     uint64_t challenges[16][POREP_CHALLENGES_MAX]; /* by partition */
-    uint64_t *nodes;                         /* set of all challenges, ascending */
-    uint64_t (*parents)[POREP_PARENTS];      /* of each node */
-    uint8_t (*labels)[POREP_LAYERS_MAX][32]; /* of each node */
+    uint64_t *nodes;                               /* set of all challenges, ascending */
+    uint64_t (*parents)[POREP_PARENTS];            /* of each node */
+    uint8_t (*labels)[POREP_LAYERS_MAX][32];       /* of each node */
     size_t n_nodes;
     struct sparse_tree tree_c;
     struct sparse_tree tree_r;

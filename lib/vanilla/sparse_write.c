@@ -48,7 +48,8 @@ static void put_tree_d(const struct job *job, uint64_t node)
     put(job, "]}}}}");
 }
 
-/* Levels first … end − 1 of a path; *index is the node's in level `first`, and then in level `end`. */
+/* Levels first … end − 1 of a path; *index is the node's in level `first`, and then in level `end`.
+ */
 static void put_path(const struct job *job, const struct sparse_tree *tree, unsigned first,
                      unsigned end, uint64_t *index)
 {
@@ -184,9 +185,9 @@ static void put_public(const struct job *job)
         const char *key;
         const uint8_t *value;
     } members[] = {
-        { ",\"comm_r\":", values->comm_r },         { ",\"comm_d\":", values->comm_d },
-        { ",\"replica_id\":", values->replica_id }, { ",\"seed\":", values->seed },
-        { ",\"ticket\":", values->ticket },
+        {",\"comm_r\":", values->comm_r},         {",\"comm_d\":", values->comm_d},
+        {",\"replica_id\":", values->replica_id}, {",\"seed\":", values->seed},
+        {",\"ticket\":", values->ticket},
     };
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
         put(job, members[i].key);
@@ -224,7 +225,7 @@ enum cuzk_status cuzk_gen_c1(uint64_t sector_bytes, const uint8_t *seed, cuzk_wr
     if (status != CUZK_OK)
         return status;
     struct c1_writer writer;
-    struct job job = { .sector = &sector, .writer = &writer };
+    struct job job = {.sector = &sector, .writer = &writer};
     c1_writer_init(&writer, write, context, err);
     put_c1(&job);
     status = c1_writer_end(&writer);
