@@ -1,9 +1,9 @@
-/* Reading a timeline and saying where time went. Pure functions: a log becomes events, events become
-   runs, jobs, partitions and intervals (the report), and the report is rendered. Nothing here records
-   or knows the engine; recording is timeline/event.h.
+/* Reading a timeline and saying where time went. Pure functions: a log becomes events, events
+   become runs, jobs, partitions and intervals (the report), and the report is rendered. Nothing
+   here records or knows the engine; recording is timeline/event.h.
 
-   Times are microseconds. Those of a report count from the epoch of the daemon's start that wrote the
-   event (a log may hold several starts). -1 stands for "not in the log". */
+   Times are microseconds since the daemon's start that wrote the event (a log may hold several
+   starts). -1 stands for "not in the log". */
 #ifndef TIMELINE_ANALYSIS_H
 #define TIMELINE_ANALYSIS_H
 
@@ -69,8 +69,8 @@ struct timeline_log {
 #define TIMELINE_EVENTS_MAX ((size_t)16 << 20)
 
 /* Adds all lines of a stream to a zero-initialised (or earlier filled) log. Lines of any length and
-   content are allowed; what is no TIMELINE line is counted and passed over. Understands our own lines
-   and those of the existing system: CHAN_SEND or GPU_QUEUE, unescaped job ids with blanks, brackets
+   content are allowed; what is no TIMELINE line is counted and passed over. Understands our own
+   lines and those of the existing system: CHAN_SEND or GPU_QUEUE, unescaped job ids with blanks, brackets
    and commas, prefixes of journald or containers before the mark. */
 enum cuzk_status timeline_log_read(struct timeline_log *log, FILE *stream, struct cuzk_error *err);
 
@@ -92,8 +92,8 @@ void timeline_log_free(struct timeline_log *log);
 
 /* ---- The report: what happened ---- */
 
-/* Where the wall time of a job goes: X(NAME, "json name", "words"). The parts of a job add up to its
-   wall time exactly. They follow its last partition, the one that decided when the job was done. */
+/* Where the wall time of a job goes: X(NAME, "json name", "words"). The parts of a job add up to
+   its wall time exactly. They follow its last partition, the one that decided when the job was done. */
 #define TIMELINE_PART_MAP(X)                                                                       \
     X(RECEIVE, "receive", "receiving the request")                                                 \
     X(JOURNAL, "journal", "journal")                                                               \
@@ -112,8 +112,8 @@ void timeline_log_free(struct timeline_log *log);
     X(REPLY, "reply", "reply")                                                                     \
     X(OTHER, "other", "not recorded")
 
-/* Why a device was idle: X(NAME, "json name", "words"). Every idle moment has exactly one cause: the
-   first of this list that held. */
+/* Why a device was idle: X(NAME, "json name", "words"). Every idle moment has exactly one cause;
+   the rules are in sweep.c. */
 #define TIMELINE_CAUSE_MAP(X)                                                                      \
     X(UNKNOWN, "unknown", "events are missing")                                                    \
     X(SRS, "srs_load", "parameters were being loaded")                                             \
@@ -227,7 +227,7 @@ struct timeline_step {
     int64_t start_us, end_us;
     uint32_t job;      /* UINT32_MAX: none */
     int32_t partition;
-    enum timeline_part part; /* what was done or waited for; OTHER without a job: nothing submitted */
+    enum timeline_part part; /* OTHER without a job: nothing was submitted */
 };
 
 enum timeline_bottleneck {
@@ -342,9 +342,11 @@ void timeline_render_perfetto(const struct timeline_report *report,
 void timeline_render_html(const struct timeline_report *report, const struct timeline_style *style,
                           struct text *out);
 
-/* Runs of two reports side by side: those with the same label, else in order. */
-void timeline_render_compare(const struct timeline_report *a, const struct timeline_report *b,
-                             const struct timeline_style *style, struct text *out);
+/* Runs of two reports (or of one, given twice) side by side: run_a with run_b when both are named,
+   else those with the same label, else the first of each. Returns how many pairs there were. */
+size_t timeline_render_compare(const struct timeline_report *a, const char *run_a,
+                               const struct timeline_report *b, const char *run_b,
+                               struct text *out);
 
 /* The live page: the history of a running timeline as HTML. */
 enum cuzk_status timeline_live_page(struct timeline *timeline, struct text *out,

@@ -1,7 +1,8 @@
-/* How synthesis slows down when more of it goes on at once. If c partitions are synthesized together
-   and each takes time proportional to c^b, then b near 0 means that the workers do not disturb each
-   other, and b near 1 that they share one exhausted resource (memory bandwidth, cores), so that more
-   workers bring nothing. b is the slope of a least-squares line through log time against log c. */
+/* How synthesis slows down when more of it goes on at once. If c partitions are synthesized
+   together and each takes time proportional to c^b, then b near 0 means that the workers do not
+   disturb each other, and b near 1 that they share one exhausted resource (memory bandwidth,
+   cores), so that more workers bring nothing. b is the slope of a least-squares line through log
+   time against log c. */
 #include "timeline/report.h"
 
 #include "base/error.h"
@@ -12,8 +13,8 @@
 
 struct point {
     int64_t time_us;
-    int32_t level;    /* syntheses at once from here on */
-    double integral;  /* of the level, up to here */
+    int32_t level;   /* syntheses at once from here on */
+    double integral; /* of the level, up to here */
 };
 
 /* Sums of a least-squares line. */
@@ -73,14 +74,14 @@ static bool sample_run(const struct timeline_report *report, const struct timeli
         const struct timeline_partition *p = &report->partitions[i];
         if (p->synth_start_us < 0 || p->synth_end_us <= p->synth_start_us)
             continue;
-        points[count++] = (struct point){ .time_us = p->synth_start_us, .level = 1 };
-        points[count++] = (struct point){ .time_us = p->synth_end_us, .level = -1 };
+        points[count++] = (struct point){.time_us = p->synth_start_us, .level = 1};
+        points[count++] = (struct point){.time_us = p->synth_end_us, .level = -1};
     }
     qsort(points, count, sizeof *points, compare_points);
     for (size_t i = 1; i < count; i++) {
-        points[i].integral = points[i - 1].integral +
-                             points[i - 1].level *
-                                 (double)(points[i].time_us - points[i - 1].time_us);
+        points[i].integral =
+            points[i - 1].integral +
+            points[i - 1].level * (double)(points[i].time_us - points[i - 1].time_us);
         points[i].level += points[i - 1].level;
     }
     for (size_t i = from; i < to; i++) {
@@ -89,7 +90,8 @@ static bool sample_run(const struct timeline_report *report, const struct timeli
             continue;
         double time = (double)(p->synth_end_us - p->synth_start_us);
         double level = (integral_to(points, count, p->synth_end_us) -
-                        integral_to(points, count, p->synth_start_us)) / time;
+                        integral_to(points, count, p->synth_start_us)) /
+                       time;
         add_sample(fit, log(level), log(time));
         add_sample(common, log(level), log(time));
     }
@@ -116,10 +118,10 @@ static bool slope_of(const struct fit *fit, double *slope)
 
 enum cuzk_status report_find_growth(struct timeline_report *report, struct cuzk_error *err)
 {
-    struct fit common = { 0 };
+    struct fit common = {0};
     for (size_t i = 0; i < report->run_count; i++) {
         struct timeline_run *run = &report->runs[i];
-        struct fit fit = { 0 };
+        struct fit fit = {0};
         if (!sample_run(report, run, &fit, &common))
             return error_set(err, CUZK_NO_MEMORY, "no memory to compare synthesis times");
         run->synth_elasticity_known = slope_of(&fit, &run->synth_elasticity);

@@ -31,7 +31,7 @@ static bool take_field(struct slice *rest, struct slice *field)
     const char *comma = memchr(rest->at, ',', rest->len);
     if (!comma)
         return false;
-    *field = (struct slice){ rest->at, (size_t)(comma - rest->at) };
+    *field = (struct slice){rest->at, (size_t)(comma - rest->at)};
     rest->at = comma + 1;
     rest->len -= field->len + 1;
     return true;
@@ -66,15 +66,15 @@ static bool split_detail(struct slice piece, struct slice *key, struct slice *va
     const char *equals = memchr(piece.at, '=', piece.len);
     if (!equals || equals == piece.at)
         return false;
-    *key = (struct slice){ piece.at, (size_t)(equals - piece.at) };
-    *value = (struct slice){ equals + 1, piece.len - key->len - 1 };
+    *key = (struct slice){piece.at, (size_t)(equals - piece.at)};
+    *value = (struct slice){equals + 1, piece.len - key->len - 1};
     return true;
 }
 
 static bool is_classic_detail(struct slice piece)
 {
-    static const char *const keys[] = { "partition", "worker", "synth_ms",
-                                        "gpu_ms",    "kind",   "device" };
+    static const char *const keys[] = {"partition", "worker", "synth_ms",
+                                       "gpu_ms",    "kind",   "device"};
     struct slice key, value;
     if (slice_is(piece, "monolithic"))
         return true;
@@ -91,8 +91,8 @@ static bool is_classic(enum timeline_kind kind)
     return kind <= TIMELINE_GPU_END || kind == TIMELINE_CHAN_SEND || kind == TIMELINE_GPU_PICKUP;
 }
 
-/* Splits "<job id>,<detail>". Our ids have no comma. The existing system prints the client's id as it
-   is, so for classic events the details are the longest tail of pieces that look like theirs. */
+/* Splits "<job id>,<detail>". Our ids have no comma. The existing system prints the client's id as
+   it is, so for classic events the details are the longest tail of pieces that look like theirs. */
 static bool split_job(struct slice rest, enum timeline_kind kind, struct slice *job,
                       struct slice *details)
 {
@@ -106,15 +106,15 @@ static bool split_job(struct slice rest, enum timeline_kind kind, struct slice *
         if (!comma)
             break;
         size_t at = (size_t)(comma - rest.at);
-        if (!is_classic_detail((struct slice){ comma + 1, end - at - 1 }))
+        if (!is_classic_detail((struct slice){comma + 1, end - at - 1}))
             break;
         cut = at + 1;
         end = at;
     }
     if (cut > rest.len)
         return false;
-    *job = (struct slice){ rest.at, cut - 1 };
-    *details = (struct slice){ rest.at + cut, rest.len - cut };
+    *job = (struct slice){rest.at, cut - 1};
+    *details = (struct slice){rest.at + cut, rest.len - cut};
     return true;
 }
 
@@ -164,7 +164,7 @@ static const char *parse_details(struct timeline_log *log, struct slice details,
     char other[LINE_MAX_BYTES];
     size_t other_len = 0;
     for (bool more = details.len > 0; more;) {
-        struct slice piece, key = { "", 0 }, value = { "", 0 };
+        struct slice piece, key = {"", 0}, value = {"", 0};
         more = take_field(&details, &piece);
         if (!more)
             piece = details;
@@ -189,11 +189,11 @@ static const char *parse_details(struct timeline_log *log, struct slice details,
             other_len += piece.len;
         }
     }
-    return intern(log, (struct slice){ other, other_len }, &event->text) ? NULL : out_of_memory;
+    return intern(log, (struct slice){other, other_len}, &event->text) ? NULL : out_of_memory;
 }
 
-/* The details without which a classic event cannot be placed; they are last on their lines, so their
-   absence is how a cut line shows. */
+/* The details without which a classic event cannot be placed; they are last on their lines, so
+   their absence is how a cut line shows. */
 static bool is_whole(const struct timeline_event *event)
 {
     switch (event->kind) {
@@ -266,7 +266,7 @@ static bool find_mark(struct slice line, struct slice *rest)
         bool word = (before >= '0' && before <= '9') || (before >= 'A' && before <= 'Z') ||
                     (before >= 'a' && before <= 'z') || before == '_';
         if (!word) {
-            *rest = (struct slice){ at + MARK_LEN, (size_t)(end - at) - MARK_LEN };
+            *rest = (struct slice){at + MARK_LEN, (size_t)(end - at) - MARK_LEN};
             return true;
         }
     }
@@ -323,7 +323,7 @@ static size_t add_lines(struct timeline_log *log, const char *bytes, size_t len)
         if (!newline)
             break;
         size_t line_len = (size_t)(newline - bytes) - done;
-        if (!add_line(log, (struct slice){ bytes + done, line_len }, true))
+        if (!add_line(log, (struct slice){bytes + done, line_len}, true))
             return SIZE_MAX;
         done += line_len + 1;
     }
@@ -336,7 +336,7 @@ enum cuzk_status timeline_log_read_bytes(struct timeline_log *log, const char *b
     log->from_log = true;
     size_t done = add_lines(log, bytes, len);
     if (done != SIZE_MAX && done < len &&
-        !add_line(log, (struct slice){ bytes + done, len - done }, false))
+        !add_line(log, (struct slice){bytes + done, len - done}, false))
         done = SIZE_MAX;
     return done == SIZE_MAX ? error_set(err, CUZK_NO_MEMORY, "no memory for the log's events")
                             : CUZK_OK;
@@ -369,7 +369,7 @@ enum cuzk_status timeline_log_read(struct timeline_log *log, FILE *stream, struc
     }
     if (ferror(stream))
         status = error_set(err, CUZK_IO, "the log cannot be read to its end");
-    else if (kept && !add_line(log, (struct slice){ buffer, kept }, false))
+    else if (kept && !add_line(log, (struct slice){buffer, kept}, false))
         status = error_set(err, CUZK_NO_MEMORY, "no memory for the log's events");
 out:
     mem_free(buffer);
@@ -407,5 +407,5 @@ void timeline_log_free(struct timeline_log *log)
 {
     mem_free(log->events);
     strings_free(&log->strings);
-    *log = (struct timeline_log){ 0 };
+    *log = (struct timeline_log){0};
 }

@@ -34,7 +34,7 @@ uint32_t *map_at(struct map *map, uint64_t a, uint64_t b)
         return NULL;
     struct map_slot *slot = find(map->slots, map->slot_count, a, b);
     if (!slot->used) {
-        *slot = (struct map_slot){ a, b, UINT32_MAX, true };
+        *slot = (struct map_slot){a, b, UINT32_MAX, true};
         map->count++;
     }
     return &slot->value;
@@ -43,5 +43,5 @@ uint32_t *map_at(struct map *map, uint64_t a, uint64_t b)
 void map_free(struct map *map)
 {
     mem_free(map->slots);
-    *map = (struct map){ 0 };
+    *map = (struct map){0};
 }

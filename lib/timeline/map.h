@@ -18,8 +18,8 @@ struct map {
     size_t count, slot_count;
 };
 
-/* The value of a key, which starts as UINT32_MAX when the key is new; NULL without memory. Valid until
-   the next call. */
+/* The value of a key, UINT32_MAX when the key is new; NULL without memory. Valid until the next
+   call. */
 uint32_t *map_at(struct map *map, uint64_t a, uint64_t b);
 
 void map_free(struct map *map);

@@ -19,9 +19,9 @@ static bool is_prompt(const struct timeline_event *event)
            event->kind == TIMELINE_GPU_PICKUP || event->kind == TIMELINE_ENGINE_START;
 }
 
-/* A restart begins with nothing in flight, so its first prompt event is the start of the engine or of
-   a synthesis; and time goes on from there. A single line in a wrong place is followed by the old
-   time. */
+/* A restart begins with nothing in flight, so its first prompt event is the start of the engine or
+   of a synthesis; and time goes on from there. A single line in a wrong place is followed by the
+   old time. */
 static bool is_restart(const struct timeline_log *log, size_t at, int64_t latest)
 {
     const struct timeline_event *event = &log->events[at];
@@ -124,7 +124,8 @@ static bool same_event(const struct timeline_event *x, const struct timeline_eve
 
 static void skip_doubled(struct timeline_log *log, const struct timeline_event *event)
 {
-    log->dropped -= event->kind == TIMELINE_DROPPED && event->value > 0 ? (uint64_t)event->value : 0;
+    log->dropped -=
+        event->kind == TIMELINE_DROPPED && event->value > 0 ? (uint64_t)event->value : 0;
     if (log->lines_skipped++ >= TIMELINE_SKIPPED_MAX)
         return;
     struct timeline_skipped *skipped = &log->skipped[log->lines_skipped - 1];

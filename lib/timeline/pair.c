@@ -1,12 +1,11 @@
-/* Pairing: an ordered log's events to jobs, attempts at partitions, and intervals. Nothing is thrown
-   away: what lacks its partner stays, open-ended, and is listed. */
+/* Pairing: an ordered log's events to jobs, attempts at partitions, and intervals. Nothing is
+   thrown away: what lacks its partner stays, open-ended, and is listed. */
 #include "timeline/report.h"
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "timeline/map.h"
 #include "timeline/strings.h"
-
 
 struct pairing {
     struct timeline_report *report;
@@ -69,7 +68,7 @@ static bool add_unpaired(struct pairing *pairing, uint16_t kind, uint32_t job, i
                          int32_t partition, int32_t worker)
 {
     struct timeline_report *report = pairing->report;
-    struct timeline_unpaired unpaired = { kind, job, time_us, partition, worker };
+    struct timeline_unpaired unpaired = {kind, job, time_us, partition, worker};
     return REPORT_APPEND(report->unpaired, report->unpaired_count, report->unpaired_capacity,
                          unpaired);
 }
@@ -94,8 +93,8 @@ static bool add_job(struct pairing *pairing, const struct timeline_event *event,
            REPORT_APPEND(pairing->open_attempts, pairing->open_count, pairing->open_capacity, 0u);
 }
 
-/* Whether an event begins another job under a label that was used before. A closed job still gets its
-   replies and its journal entries. In logs that do not say when a job ends, a partition that is
+/* Whether an event begins another job under a label that was used before. A closed job still gets
+   its replies and its journal entries. In logs that do not say when a job ends, a partition that is
    synthesized once more while nothing is in flight means that the job was sent again. */
 static bool begins_job(struct pairing *pairing, const struct timeline_event *event, uint32_t job)
 {
@@ -134,7 +133,8 @@ static uint64_t partition_key(int32_t partition)
     return (uint64_t)(partition + 1);
 }
 
-/* The newest attempt that can take a stage: none of that stage or a later one yet, on this worker. */
+/* The newest attempt that can take a stage: none of that stage or a later one yet, on this worker.
+ */
 static uint32_t find_attempt(struct pairing *pairing, uint32_t newest, enum stage stage,
                              int32_t worker)
 {
@@ -307,9 +307,9 @@ static bool take_event(struct pairing *pairing, const struct timeline_event *eve
 /* Each present event of a pair whose partner is absent. */
 static bool list_unpaired_stages(struct pairing *pairing)
 {
-    static const uint16_t kinds[STAGE_COUNT] = { TIMELINE_SYNTH_START, TIMELINE_SYNTH_END,
-                                                 TIMELINE_CHAN_SEND,   TIMELINE_GPU_PICKUP,
-                                                 TIMELINE_GPU_START,   TIMELINE_GPU_END };
+    static const uint16_t kinds[STAGE_COUNT] = {TIMELINE_SYNTH_START, TIMELINE_SYNTH_END,
+                                                TIMELINE_CHAN_SEND,   TIMELINE_GPU_PICKUP,
+                                                TIMELINE_GPU_START,   TIMELINE_GPU_END};
     struct timeline_report *report = pairing->report;
     for (size_t i = 0; i < report->partition_count; i++) {
         struct timeline_partition *partition = &report->partitions[i];
@@ -347,7 +347,7 @@ static bool list_unpaired_intervals(struct pairing *pairing)
 
 enum cuzk_status report_pair(struct timeline_report *report, struct cuzk_error *err)
 {
-    struct pairing pairing = { .report = report, .log = report->log };
+    struct pairing pairing = {.report = report, .log = report->log};
     bool ok = true;
     for (size_t i = 0; i < report->log->count && ok; i++)
         ok = take_event(&pairing, &report->log->events[i]);

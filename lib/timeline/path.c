@@ -1,11 +1,11 @@
 /* The critical path of a run: from its last moment back to its first, always to what had to be over
    before the next thing could begin. Its steps adjoin, so they add up to the run's time exactly.
 
-   Going back from a partition's device time: if another one was on the device when this one was ready,
-   the device was what it waited for; else its own synthesis was. Going back from a synthesis: it
-   waited for memory that a partition gave back, or for a worker that synthesized (or, with the channel
-   full, waited for the device), or for its job's own beginning. Before a job's beginning: the end of
-   an earlier job, after which the client sent this one. */
+   Going back from a partition's device time: if another one was on the device when this one was
+   ready, the device was what it waited for; else its own synthesis was. Going back from a
+   synthesis: it waited for memory that a partition gave back, or for a worker that synthesized (or,
+   with the channel full, waited for the device), or for its job's own beginning. Before a job's
+   beginning: the end of an earlier job, after which the client sent this one. */
 #include "timeline/report.h"
 
 #include "base/error.h"
@@ -32,9 +32,9 @@ struct path {
     struct moments all_ends;    /* GPU_END, of all devices */
     struct moments synth_frees; /* when the worker of a synthesis could take the next one */
     struct moments job_ends;
-    int64_t at_us;              /* everything later is explained */
+    int64_t at_us; /* everything later is explained */
     bool failed;
-    uint32_t job;               /* of the steps that are being added */
+    uint32_t job; /* of the steps that are being added */
     int32_t partition;
 };
 
@@ -52,7 +52,7 @@ static int compare_moments(const void *a, const void *b)
 static const struct moment *latest(const struct moments *moments, int32_t device, int64_t time_us,
                                    uint32_t except)
 {
-    struct moment key = { time_us, device, UINT32_MAX };
+    struct moment key = {time_us, device, UINT32_MAX};
     size_t low = 0, high = moments->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -79,15 +79,14 @@ static void collect(struct path *path, size_t from, size_t to)
             continue;
         uint32_t index = (uint32_t)i;
         path->device_ends.list[path->device_ends.count++] =
-            (struct moment){ p->gpu_end_us, p->device, index };
-        path->all_ends.list[path->all_ends.count++] = (struct moment){ p->gpu_end_us, 0, index };
-        path->synth_frees.list[path->synth_frees.count++] =
-            (struct moment){ freed_us(p), 0, index };
+            (struct moment){p->gpu_end_us, p->device, index};
+        path->all_ends.list[path->all_ends.count++] = (struct moment){p->gpu_end_us, 0, index};
+        path->synth_frees.list[path->synth_frees.count++] = (struct moment){freed_us(p), 0, index};
     }
     for (size_t j = path->run->jobs; j < path->run->jobs + path->run->job_count; j++)
         if (path->report->jobs[j].end_us > path->report->jobs[j].start_us)
             path->job_ends.list[path->job_ends.count++] =
-                (struct moment){ path->report->jobs[j].end_us, 0, (uint32_t)j };
+                (struct moment){path->report->jobs[j].end_us, 0, (uint32_t)j};
     qsort(path->device_ends.list, path->device_ends.count, sizeof(struct moment), compare_moments);
     qsort(path->all_ends.list, path->all_ends.count, sizeof(struct moment), compare_moments);
     qsort(path->synth_frees.list, path->synth_frees.count, sizeof(struct moment), compare_moments);
@@ -98,7 +97,7 @@ static void add_step(void *context, int64_t start_us, int64_t end_us, enum timel
 {
     struct path *path = context;
     struct timeline_run *run = path->run;
-    struct timeline_step step = { start_us, end_us, path->job, path->partition, part };
+    struct timeline_step step = {start_us, end_us, path->job, path->partition, part};
     if (!REPORT_APPEND(run->path, run->path_count, run->path_capacity, step))
         path->failed = true;
     if (path->job == NO_JOB)
@@ -130,7 +129,8 @@ static int64_t ready_us(const struct timeline_report *report, uint32_t job)
     int64_t ready = report->jobs[job].start_us;
     for (size_t i = report->job_intervals[job]; i < report->job_intervals[job + 1]; i++) {
         const struct timeline_interval *interval = &report->intervals[i];
-        bool before = interval->span == TIMELINE_SPAN_PARSE || interval->span == TIMELINE_SPAN_QUEUE;
+        bool before =
+            interval->span == TIMELINE_SPAN_PARSE || interval->span == TIMELINE_SPAN_QUEUE;
         if (before && interval->end_us > ready)
             ready = interval->end_us;
     }
@@ -149,7 +149,8 @@ static bool waited_for_memory(const struct timeline_report *report,
     return false;
 }
 
-/* The partition whose device time had to be over before p's; NULL: p came straight from synthesis. */
+/* The partition whose device time had to be over before p's; NULL: p came straight from synthesis.
+ */
 static const struct timeline_partition *blocked_by_device(const struct path *path,
                                                           const struct timeline_partition *p)
 {
@@ -158,8 +159,8 @@ static const struct timeline_partition *blocked_by_device(const struct path *pat
     return m && m->time_us > p->sent_us ? &path->report->partitions[m->index] : NULL;
 }
 
-/* Steps back from the start of p's synthesis. Returns the partition whose device time comes next, or
-   NULL; then *synth is the partition whose synthesis comes next, or NULL: p's job began. */
+/* Steps back from the start of p's synthesis. Returns the partition whose device time comes next,
+   or NULL; then *synth is the partition whose synthesis comes next, or NULL: p's job began. */
 static const struct timeline_partition *before_synthesis(struct path *path,
                                                          const struct timeline_partition *p,
                                                          const struct timeline_partition **synth)
@@ -245,7 +246,7 @@ enum cuzk_status report_find_path(struct timeline_report *report, struct timelin
     const struct timeline_job *last = &report->jobs[run->jobs + run->job_count - 1];
     size_t from = report->jobs[run->jobs].partitions;
     size_t to = last->partitions + last->partition_count;
-    struct path path = { .report = report, .run = run };
+    struct path path = {.report = report, .run = run};
     struct moment *moments = mem_alloc(3 * (to - from) + run->job_count, sizeof *moments);
     if (!moments)
         return error_set(err, CUZK_NO_MEMORY, "no memory for a run's critical path");

@@ -17,8 +17,8 @@ static void add_distribution(struct text *out, const char *name,
     const struct {
         const char *name;
         int64_t value;
-    } fields[] = { { "min", d->min }, { "mean", d->mean }, { "p50", d->p50 }, { "p90", d->p90 },
-                   { "p95", d->p95 }, { "p99", d->p99 },   { "max", d->max } };
+    } fields[] = {{"min", d->min}, {"mean", d->mean}, {"p50", d->p50}, {"p90", d->p90},
+                  {"p95", d->p95}, {"p99", d->p99},   {"max", d->max}};
     text_add(out, "\"%s\":{\"count\":%zu", name, d->count);
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         text_add(out, ",\"%s\":", fields[i].name);
@@ -74,8 +74,9 @@ static void add_run(struct text *out, const struct timeline_run *run)
     text_add_ms(out, run->start_us);
     text_add(out, ",\"end_ms\":");
     text_add_ms(out, run->end_us);
-    text_add(out, ",\"jobs\":%zu,\"complete\":%zu,\"incomplete\":%zu,\"unpaired\":%zu,\"whole\":%s,"
-                  "\"devices\":[",
+    text_add(out,
+             ",\"jobs\":%zu,\"complete\":%zu,\"incomplete\":%zu,\"unpaired\":%zu,\"whole\":%s,"
+             "\"devices\":[",
              run->job_count, run->complete, run->incomplete, run->unpaired,
              run->whole ? "true" : "false");
     for (size_t d = 0; d < run->device_count; d++) {
@@ -175,8 +176,7 @@ static void add_skipped(struct text *out, const struct timeline_log *log)
 {
     for (size_t i = 0; i < log->lines_skipped && i < TIMELINE_SKIPPED_MAX; i++) {
         const struct timeline_skipped *skipped = &log->skipped[i];
-        text_add(out, "%s{\"line\":%llu,\"why\":", i ? "," : "",
-                 (unsigned long long)skipped->line);
+        text_add(out, "%s{\"line\":%llu,\"why\":", i ? "," : "", (unsigned long long)skipped->line);
         text_add_json(out, skipped->why);
         text_add(out, ",\"start\":");
         text_add_json(out, skipped->start);
@@ -189,8 +189,9 @@ void timeline_render_json(const struct timeline_report *report, const struct tim
 {
     const struct timeline_log *log = report->log;
     const char *separator = "\n";
-    text_add(out, "{\"lines\":{\"total\":%llu,\"timeline\":%llu,\"skipped\":%llu},\"lost\":%llu,"
-                  "\"runs\":[",
+    text_add(out,
+             "{\"lines\":{\"total\":%llu,\"timeline\":%llu,\"skipped\":%llu},\"lost\":%llu,"
+             "\"runs\":[",
              (unsigned long long)log->lines_total, (unsigned long long)log->lines_timeline,
              (unsigned long long)log->lines_skipped, (unsigned long long)log->dropped);
     for (size_t i = 0; i < report->run_count; i++) {

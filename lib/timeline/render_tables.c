@@ -1,5 +1,5 @@
-/* CSV: one row per attempt at a partition. Perfetto / Chrome trace: one process per run for the jobs
-   and one for the devices. */
+/* CSV: one row per attempt at a partition. Perfetto / Chrome trace: one process per run for the
+   jobs and one for the devices. */
 #include "timeline/render.h"
 
 /* ---- CSV ---- */
@@ -72,10 +72,11 @@ static size_t devices_pid(size_t run)
 static void add_name(struct text *out, const char *what, size_t pid, size_t tid, const char *name,
                      const char *detail)
 {
-    struct text full = { 0 };
+    struct text full = {0};
     text_add(&full, "%s%s", name, detail);
-    text_add(out, ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%zu,\"tid\":%zu,\"args\":{\"name\":",
-             what, pid, tid);
+    text_add(out,
+             ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%zu,\"tid\":%zu,\"args\":{\"name\":", what,
+             pid, tid);
     text_add_json(out, full.failed ? "" : full.data);
     text_add(out, "}}");
     text_free(&full);
@@ -114,7 +115,7 @@ static void add_partition(struct text *out, const struct timeline_report *report
     const char *job = report->jobs[p->job].label;
     size_t pid = jobs_pid(run), tid = 2 * (index - first) + 2;
     char detail[48] = "";
-    struct text number = { 0 };
+    struct text number = {0};
     if (p->index != TIMELINE_NONE)
         text_add(&number, " p%d", p->index);
     for (size_t i = 0; i < number.len && i < sizeof detail - 1; i++)

@@ -4,12 +4,20 @@
 #include <string.h>
 
 /* What a letter of the waterfall stands for, with its colour on a terminal. */
-enum paint { PAINT_NONE, PAINT_BEFORE, PAINT_SYNTH, PAINT_WAIT, PAINT_DEVICE, PAINT_AFTER,
-             PAINT_OPEN, PAINT_COUNT };
+enum paint {
+    PAINT_NONE,
+    PAINT_BEFORE,
+    PAINT_SYNTH,
+    PAINT_WAIT,
+    PAINT_DEVICE,
+    PAINT_AFTER,
+    PAINT_OPEN,
+    PAINT_COUNT
+};
 
-static const char letters[PAINT_COUNT] = { ' ', '.', 's', '-', '#', 'v', '?' };
-static const char *const colours[PAINT_COUNT] = { "", "\x1b[2m", "\x1b[33m", "\x1b[35m",
-                                                  "\x1b[36m", "\x1b[32m", "\x1b[31m" };
+static const char letters[PAINT_COUNT] = {' ', '.', 's', '-', '#', 'v', '?'};
+static const char *const colours[PAINT_COUNT] = {"",         "\x1b[2m",  "\x1b[33m", "\x1b[35m",
+                                                 "\x1b[36m", "\x1b[32m", "\x1b[31m"};
 
 struct page {
     struct text *out;
@@ -59,7 +67,7 @@ static double share(int64_t part, int64_t whole)
 static void add_device(const struct page *page, const struct timeline_run *run,
                        const struct timeline_device *device)
 {
-    struct text line = { 0 };
+    struct text line = {0};
     int64_t time = run->end_us - run->start_us;
     text_add(&line, "device %d  busy %.1f %% (%.2f s)", device->id, share(device->busy_us, time),
              seconds(device->busy_us));
@@ -90,7 +98,7 @@ static void add_longest_idle(const struct page *page, const struct timeline_run 
     struct {
         const struct timeline_stretch *stretch;
         int32_t device;
-    } longest[SHOWN] = { { NULL, 0 } };
+    } longest[SHOWN] = {{NULL, 0}};
     size_t count = 0;
     for (size_t d = 0; d < run->device_count; d++)
         for (size_t i = 0; i < run->devices[d].stretch_count; i++) {
@@ -133,7 +141,7 @@ static void add_distribution(const struct page *page, const char *name,
 static void add_parts(const struct page *page, const char *name, const int64_t *parts,
                       int64_t nothing_us)
 {
-    struct text line = { 0 };
+    struct text line = {0};
     int64_t whole = nothing_us;
     for (unsigned p = 0; p < TIMELINE_PART_COUNT; p++)
         whole += parts[p];
@@ -170,13 +178,13 @@ static void add_summary(const struct page *page, const struct timeline_run *run)
     add_distribution(page, "synthesis", &run->synth);
     add_distribution(page, "channel", &run->channel);
     add_distribution(page, "device", &run->device);
-    text_add(page->out, "at once     jobs %.2f (max %u), synthesis %.2f (max %u), ready %.2f "
-                        "(max %u)\n",
-             run->jobs_level.mean, run->jobs_level.max, run->synth_level.mean,
-             run->synth_level.max, run->ready_level.mean, run->ready_level.max);
+    text_add(page->out,
+             "at once     jobs %.2f (max %u), synthesis %.2f (max %u), ready %.2f "
+             "(max %u)\n",
+             run->jobs_level.mean, run->jobs_level.max, run->synth_level.mean, run->synth_level.max,
+             run->ready_level.mean, run->ready_level.max);
     text_add(page->out, "throughput  %.3f proofs/min; Little's law: L %.2f, rate x wall %.2f\n",
-             time > 0 ? 60 * (double)run->complete / time : 0, run->little_l,
-             run->little_lambda_w);
+             time > 0 ? 60 * (double)run->complete / time : 0, run->little_l, run->little_lambda_w);
     add_longest_idle(page, run);
 }
 
@@ -226,10 +234,10 @@ static void add_lane(const struct page *page, const struct lane *lane)
 static void paint_partition(struct lane *lane, const struct timeline_partition *p,
                             const struct timeline_job *job)
 {
-    const int64_t stages[] = { p->synth_start_us, p->synth_end_us, p->sent_us,
-                               p->picked_us,      p->gpu_start_us, p->gpu_end_us };
-    static const enum paint with[] = { PAINT_SYNTH, PAINT_WAIT, PAINT_WAIT, PAINT_WAIT,
-                                       PAINT_DEVICE };
+    const int64_t stages[] = {p->synth_start_us, p->synth_end_us, p->sent_us,
+                              p->picked_us,      p->gpu_start_us, p->gpu_end_us};
+    static const enum paint with[] = {PAINT_SYNTH, PAINT_WAIT, PAINT_WAIT, PAINT_WAIT,
+                                      PAINT_DEVICE};
     for (size_t s = 0; s < 5; s++) {
         size_t next = s + 1;
         while (next < 6 && stages[next] < 0)
@@ -249,11 +257,11 @@ static void add_job_lanes(const struct page *page, const struct timeline_run *ru
                           const struct timeline_job *job, size_t index)
 {
     const struct timeline_report *report = page->report;
-    struct lane lane = { .columns = page->width - LABEL_COLUMNS - 2,
-                         .start_us = run->start_us,
-                         .end_us = run->end_us };
+    struct lane lane = {.columns = page->width - LABEL_COLUMNS - 2,
+                        .start_us = run->start_us,
+                        .end_us = run->end_us};
     bool alone = job->partition_count <= 1;
-    struct text label = { 0 };
+    struct text label = {0};
     text_add_plain(&label, job->label, LABEL_COLUMNS);
     text_add(page->out, "%-*s|", LABEL_COLUMNS, label.data ? label.data : "");
     page->out->failed |= label.failed;
@@ -272,7 +280,9 @@ static void add_job_lanes(const struct page *page, const struct timeline_run *ru
         memset(lane.paints, PAINT_NONE, sizeof lane.paints);
         paint_partition(&lane, p, job);
         text_add(page->out, "  p%-5d %5.5s |", p->index,
-                 !p->complete ? "open" : p->attempt ? "again" : "");
+                 !p->complete ? "open"
+                 : p->attempt ? "again"
+                              : "");
         add_lane(page, &lane);
     }
 }
@@ -286,14 +296,14 @@ static void add_job_row(const struct page *page, const struct timeline_job *job)
     int64_t waits = split[TIMELINE_PART_WORKER] + split[TIMELINE_PART_BUDGET] +
                     split[TIMELINE_PART_LOOKAHEAD] + split[TIMELINE_PART_CHANNEL] +
                     split[TIMELINE_PART_SRS] + split[TIMELINE_PART_LOCK];
-    int64_t after = split[TIMELINE_PART_FINISH] + split[TIMELINE_PART_VERIFY] +
-                    split[TIMELINE_PART_REPLY];
-    struct text label = { 0 };
+    int64_t after =
+        split[TIMELINE_PART_FINISH] + split[TIMELINE_PART_VERIFY] + split[TIMELINE_PART_REPLY];
+    struct text label = {0};
     text_add_plain(&label, job->label, 22);
     text_add(page->out, "%-22s %8.3f %8.3f %8.3f %8.3f %8.3f %6.3f %4zu%s\n",
              label.data ? label.data : "", seconds(job->end_us - job->start_us), seconds(before),
-             seconds(waits), seconds(synth), seconds(device), seconds(after),
-             job->partition_count, job->complete ? "" : " !");
+             seconds(waits), seconds(synth), seconds(device), seconds(after), job->partition_count,
+             job->complete ? "" : " !");
     page->out->failed |= label.failed;
     text_free(&label);
 }
@@ -302,12 +312,12 @@ static void add_partition_rows(const struct page *page, const struct timeline_jo
 {
     for (size_t i = 0; i < job->partition_count; i++) {
         const struct timeline_partition *p = &page->report->partitions[job->partitions + i];
-        const int64_t times[] = { time_between(p->synth_start_us, p->synth_end_us),
-                                  time_between(p->synth_end_us, p->gpu_start_us),
-                                  time_between(p->gpu_start_us, p->gpu_end_us) };
+        const int64_t times[] = {time_between(p->synth_start_us, p->synth_end_us),
+                                 time_between(p->synth_end_us, p->gpu_start_us),
+                                 time_between(p->gpu_start_us, p->gpu_end_us)};
         text_add(page->out, "  p%-5d", p->index);
         for (size_t t = 0; t < 3; t++) {
-            static const char *const names[] = { "synthesis", "wait", "device" };
+            static const char *const names[] = {"synthesis", "wait", "device"};
             if (times[t] >= 0)
                 text_add(page->out, "  %s %8.3f", names[t], seconds(times[t]));
             else
@@ -346,13 +356,13 @@ static void add_jobs(const struct page *page, const struct timeline_run *run)
     text_add(page->out, "s synthesis  - waiting for the device  # device  v verify  . job there  "
                         "? open-ended\n");
     if (shown < wanted)
-        text_add(page->out, "%zu of %zu jobs are shown; --jobs N shows more, --job ID one\n",
-                 shown, wanted);
+        text_add(page->out, "%zu of %zu jobs are shown; --jobs N shows more, --job ID one\n", shown,
+                 wanted);
 }
 
 static void add_run(const struct page *page, const struct timeline_run *run)
 {
-    struct text line = { 0 };
+    struct text line = {0};
     text_add(page->out, "Run ");
     text_add_plain(page->out, run->label.data, 40);
     text_add(page->out, ": %.3f s, %zu job%s, %zu complete, %zu incomplete%s\n",
@@ -407,14 +417,13 @@ static void add_skipped(const struct page *page)
         text_add(page->out, "\n");
     }
     if (log->lines_skipped > SHOWN)
-        text_add(page->out, "  and %llu more\n",
-                 (unsigned long long)(log->lines_skipped - SHOWN));
+        text_add(page->out, "  and %llu more\n", (unsigned long long)(log->lines_skipped - SHOWN));
 }
 
 void timeline_render_text(const struct timeline_report *report, const struct timeline_style *style,
                           struct text *out)
 {
-    struct page page = { out, report, style, page_width(style) };
+    struct page page = {out, report, style, page_width(style)};
     for (size_t i = 0; i < report->run_count; i++)
         if (style_wants_run(style, &report->runs[i]))
             add_run(&page, &report->runs[i]);

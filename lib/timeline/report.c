@@ -10,12 +10,12 @@
 #include <string.h>
 
 #define X(name, json, words) json,
-static const char *const part_names[] = { TIMELINE_PART_MAP(X) };
-static const char *const cause_names[] = { TIMELINE_CAUSE_MAP(X) };
+static const char *const part_names[] = {TIMELINE_PART_MAP(X)};
+static const char *const cause_names[] = {TIMELINE_CAUSE_MAP(X)};
 #undef X
 #define X(name, json, words) words,
-static const char *const part_words[] = { TIMELINE_PART_MAP(X) };
-static const char *const cause_words[] = { TIMELINE_CAUSE_MAP(X) };
+static const char *const part_words[] = {TIMELINE_PART_MAP(X)};
+static const char *const cause_words[] = {TIMELINE_CAUSE_MAP(X)};
 #undef X
 
 const char *timeline_part_name(enum timeline_part part)
@@ -72,7 +72,7 @@ bool report_warn(struct timeline_report *report, const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    struct text warning = { 0 };
+    struct text warning = {0};
     text_add(&warning, "%s", line);
     return !warning.failed && REPORT_APPEND(report->warnings, report->warning_count,
                                             report->warning_capacity, warning);
@@ -117,7 +117,7 @@ enum cuzk_status timeline_analyse(struct timeline_log *log,
                                   const struct timeline_options_analysis *options,
                                   struct timeline_report *report, struct cuzk_error *err)
 {
-    *report = (struct timeline_report){ .log = log };
+    *report = (struct timeline_report){.log = log};
     TRY(timeline_log_order(log, err));
     TRY(report_pair(report, err));
     TRY(report_find_runs(report, options, err));
@@ -162,5 +162,5 @@ void timeline_report_free(struct timeline_report *report)
     mem_free(report->job_intervals);
     mem_free(report->unpaired);
     mem_free(report->warnings);
-    *report = (struct timeline_report){ 0 };
+    *report = (struct timeline_report){0};
 }

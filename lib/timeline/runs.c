@@ -50,8 +50,7 @@ static enum cuzk_status dissolve_requests(struct timeline_report *report, struct
     size_t kept = 0;
     for (size_t i = 0; i < report->job_count; i++) {
         const struct timeline_job *job = &report->jobs[i];
-        bool keep =
-            place[i] || job->accepted_us >= 0 || job->outcome != TIMELINE_OUTCOME_UNSAID;
+        bool keep = place[i] || job->accepted_us >= 0 || job->outcome != TIMELINE_OUTCOME_UNSAID;
         place[i] = keep ? (uint32_t)kept : NO_JOB;
         if (keep)
             report->jobs[kept++] = *job;
@@ -80,7 +79,8 @@ static void judge_completeness(const struct timeline_report *report, struct time
     job->complete = job->partition_count > 0 && job->outcome != TIMELINE_OUTCOME_FAILED &&
                     job->outcome != TIMELINE_OUTCOME_CANCELLED;
     for (size_t i = 0; i < job->partition_count; i++) {
-        bool latest = i + 1 == job->partition_count || partitions[i + 1].index != partitions[i].index;
+        bool latest =
+            i + 1 == job->partition_count || partitions[i + 1].index != partitions[i].index;
         bool whole_job = partitions[i].index == TIMELINE_NONE;
         int64_t start = partitions[i].synth_start_us;
         if (start >= 0 && (job->first_synth_us < 0 || start < job->first_synth_us))
@@ -135,11 +135,11 @@ struct labels {
 static bool add_label(struct labels *labels, const struct timeline_log *log,
                       const struct timeline_event *event)
 {
-    struct timeline_run run = { .labelled = true,
-                                .open = true,
-                                .epoch = event->epoch,
-                                .start_us = event->time_us,
-                                .end_us = event->time_us };
+    struct timeline_run run = {.labelled = true,
+                               .open = true,
+                               .epoch = event->epoch,
+                               .start_us = event->time_us,
+                               .end_us = event->time_us};
     text_add(&run.label, "%s", strings_get(&log->strings, event->label));
     text_add(&run.config, "%s", strings_get(&log->strings, event->text));
     if (!run.label.failed && !run.config.failed &&
@@ -171,9 +171,8 @@ static bool find_labels(const struct timeline_log *log, struct labels *labels)
 
 static bool add_unlabelled(struct timeline_report *report, const struct timeline_job *job)
 {
-    struct timeline_run run = { .epoch = job->epoch,
-                                .start_us = job->start_us,
-                                .end_us = job->end_us };
+    struct timeline_run run = {
+        .epoch = job->epoch, .start_us = job->start_us, .end_us = job->end_us};
     text_add(&run.label, "run %zu", report->run_count + 1);
     if (!run.label.failed &&
         REPORT_APPEND(report->runs, report->run_count, report->run_capacity, run))
@@ -188,15 +187,14 @@ static bool add_labelled(struct timeline_report *report, struct labels *labels, 
     struct timeline_run *from = &labels->runs[*next];
     if (!REPORT_APPEND(report->runs, report->run_count, report->run_capacity, *from))
         return false;
-    from->label = from->config = (struct text){ 0 };
+    from->label = from->config = (struct text){0};
     (*next)++;
     return true;
 }
 
 static bool is_before(const struct timeline_run *run, const struct timeline_job *job)
 {
-    return run->epoch < job->epoch ||
-           (run->epoch == job->epoch && run->start_us <= job->start_us);
+    return run->epoch < job->epoch || (run->epoch == job->epoch && run->start_us <= job->start_us);
 }
 
 /* Jobs are in order of epoch and start. Each belongs to the labelled stretch in which it starts;
@@ -215,9 +213,9 @@ static bool assign_jobs(struct timeline_report *report, struct labels *labels, i
             report->runs[report->run_count - 1].jobs = i;
         }
         struct timeline_run *run = report->run_count ? &report->runs[report->run_count - 1] : NULL;
-        bool fits = run && run->epoch == job->epoch &&
-                    (run->labelled ? job->start_us <= run->end_us
-                                   : job->start_us - run->end_us < gap_us);
+        bool fits =
+            run && run->epoch == job->epoch &&
+            (run->labelled ? job->start_us <= run->end_us : job->start_us - run->end_us < gap_us);
         if (!fits) {
             if (run)
                 run->job_count = i - run->jobs;
@@ -256,9 +254,8 @@ struct setup {
 static void learn_setup(const struct timeline_log *log, size_t *next, uint32_t epoch,
                         struct setup *setup)
 {
-    *setup = (struct setup){ .workers_per_device = TIMELINE_NONE,
-                             .synth_workers = TIMELINE_NONE,
-                             .config = "" };
+    *setup = (struct setup){
+        .workers_per_device = TIMELINE_NONE, .synth_workers = TIMELINE_NONE, .config = ""};
     for (size_t i = 0; i < WORKERS_MAX; i++)
         setup->device_of[i] = TIMELINE_NONE;
     for (; *next < log->count && log->events[*next].epoch <= epoch; (*next)++) {
@@ -300,7 +297,7 @@ static bool add_device(struct timeline_run *run, int32_t id)
     size_t at = run->device_count++;
     for (; at > 0 && grown[at - 1].id > id; at--)
         grown[at] = grown[at - 1];
-    grown[at] = (struct timeline_device){ .id = id, .phases_us = TIMELINE_NONE };
+    grown[at] = (struct timeline_device){.id = id, .phases_us = TIMELINE_NONE};
     return true;
 }
 
@@ -342,7 +339,7 @@ static bool place_run(struct timeline_report *report, struct timeline_run *run,
 static bool place_devices(struct timeline_report *report,
                           const struct timeline_options_analysis *options)
 {
-    struct setup setup = { 0 };
+    struct setup setup = {0};
     size_t next = 0;
     int64_t learned = TIMELINE_NONE;
     int32_t top_guess = 0, workers = DEFAULT_WORKERS_PER_DEVICE;
@@ -369,8 +366,10 @@ static bool place_devices(struct timeline_report *report,
                      report->log->ordered;
     }
     return top_guess == 0 ||
-           report_warn(report, "the log does not say which worker drives which device: %d workers "
-                               "a device are assumed (--workers-per-device)", workers);
+           report_warn(report,
+                       "the log does not say which worker drives which device: %d workers "
+                       "a device are assumed (--workers-per-device)",
+                       workers);
 }
 
 enum cuzk_status report_find_runs(struct timeline_report *report,
@@ -378,7 +377,7 @@ enum cuzk_status report_find_runs(struct timeline_report *report,
                                   struct cuzk_error *err)
 {
     int64_t gap_us = options && options->gap_us > 0 ? options->gap_us : DEFAULT_GAP_US;
-    struct labels labels = { 0 };
+    struct labels labels = {0};
     TRY(dissolve_requests(report, err));
     TRY(order_report(report, err));
     bool ok = find_labels(report->log, &labels) && assign_jobs(report, &labels, gap_us) &&

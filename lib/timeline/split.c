@@ -1,9 +1,9 @@
-/* Where the wall time of each job went: every moment between its first and last event belongs to one
-   part, so the parts add up to the wall time exactly. */
+/* Where the wall time of each job went: every moment between its first and last event belongs to
+   one part, so the parts add up to the wall time exactly. */
 #include "timeline/report.h"
 
-/* A stretch of the job that a part claims. Of several claims on one moment the highest part wins, so
-   what is closer to the end of the pipeline; TIMELINE_PART_OTHER is what nobody claims. */
+/* A stretch of the job that a part claims. Of several claims on one moment the highest part wins,
+   so what is closer to the end of the pipeline; TIMELINE_PART_OTHER is what nobody claims. */
 struct claim {
     int64_t start_us, end_us;
     enum timeline_part part;
@@ -19,7 +19,7 @@ struct claims {
 static void claim(struct claims *claims, int64_t start_us, int64_t end_us, enum timeline_part part)
 {
     if (start_us >= 0 && end_us > start_us && claims->count < CLAIMS_MAX)
-        claims->list[claims->count++] = (struct claim){ start_us, end_us, part };
+        claims->list[claims->count++] = (struct claim){start_us, end_us, part};
 }
 
 static enum timeline_part part_of(enum timeline_span span)
@@ -116,7 +116,7 @@ void report_split_window(const struct timeline_report *report, uint32_t job,
                          const struct timeline_partition *partition, int64_t start_us,
                          int64_t end_us, split_visitor *visit, void *context)
 {
-    struct claims claims = { .count = 0 };
+    struct claims claims = {.count = 0};
     int64_t ready_us = TIMELINE_NONE;
     for (size_t i = report->job_intervals[job]; i < report->job_intervals[job + 1]; i++) {
         const struct timeline_interval *interval = &report->intervals[i];
@@ -127,7 +127,8 @@ void report_split_window(const struct timeline_report *report, uint32_t job,
         /* A job with more intervals than this is no real one; its partition keeps its place. */
         if (part != TIMELINE_PART_OTHER && claims.count < CLAIMS_MAX - PARTITION_CLAIMS)
             claim(&claims, interval->start_us, interval->end_us, part);
-        bool before = interval->span == TIMELINE_SPAN_PARSE || interval->span == TIMELINE_SPAN_QUEUE;
+        bool before =
+            interval->span == TIMELINE_SPAN_PARSE || interval->span == TIMELINE_SPAN_QUEUE;
         if (before && interval->end_us > ready_us)
             ready_us = interval->end_us;
     }

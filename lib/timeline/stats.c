@@ -21,7 +21,7 @@ static int64_t percentile(const int64_t *sorted, size_t count, unsigned percent)
 
 static struct timeline_distribution distribution(int64_t *values, size_t count)
 {
-    struct timeline_distribution d = { .count = count };
+    struct timeline_distribution d = {.count = count};
     if (count == 0)
         return d;
     qsort(values, count, sizeof *values, compare_durations);
@@ -40,8 +40,8 @@ static struct timeline_distribution distribution(int64_t *values, size_t count)
 enum pick { PICK_SYNTH, PICK_CHANNEL, PICK_DEVICE };
 
 static struct timeline_distribution of_partitions(const struct timeline_report *report,
-                                                  const struct timeline_run *run,
-                                                  enum pick pick, int64_t *values)
+                                                  const struct timeline_run *run, enum pick pick,
+                                                  int64_t *values)
 {
     size_t count = 0;
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++) {

@@ -26,8 +26,7 @@ const char *strings_get(const struct timeline_strings *strings, uint32_t index)
 
 static size_t length_of(const struct timeline_strings *strings, size_t index)
 {
-    size_t end =
-        index + 1 < strings->count ? strings->offsets[index + 1] : strings->bytes.len;
+    size_t end = index + 1 < strings->count ? strings->offsets[index + 1] : strings->bytes.len;
     return end - strings->offsets[index] - 1;
 }
 
@@ -95,5 +94,5 @@ void strings_free(struct timeline_strings *strings)
     text_free(&strings->bytes);
     mem_free(strings->offsets);
     mem_free(strings->slots);
-    *strings = (struct timeline_strings){ 0 };
+    *strings = (struct timeline_strings){0};
 }

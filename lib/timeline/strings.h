@@ -4,8 +4,8 @@
 
 #include "timeline/analysis.h"
 
-/* The index of the string of len bytes, which must not contain zero bytes; adds it if it is new. Index
-   0 is always the empty string. false without memory. */
+/* The index of the string of len bytes, which must not contain zero bytes; adds it if it is new.
+   Index 0 is always the empty string. false without memory. */
 bool strings_add(struct timeline_strings *strings, const char *bytes, size_t len, uint32_t *index);
 
 /* The string of an index; valid until the next addition. */

@@ -13,21 +13,21 @@
 /* What is counted. Those before PER_DEVICE are about the whole system. */
 enum counter {
     COUNT_JOBS,
-    COUNT_ADMIT,     /* RPC, JOURNAL, QUEUE */
+    COUNT_ADMIT, /* RPC, JOURNAL, QUEUE */
     COUNT_PARSE,
     COUNT_BUDGET,
     COUNT_SYNTH,
     COUNT_LOOKAHEAD,
-    COUNT_READY,     /* sent to the devices, not picked up */
-    COUNT_SRS,       /* loads and waits that are not bound to a device */
-    COUNT_REPLY,     /* FINISH, VERIFY, REPLY */
-    COUNT_LOST,      /* something went on whose end or start is missing */
+    COUNT_READY, /* sent to the devices, not picked up */
+    COUNT_SRS,   /* loads and waits that are not bound to a device */
+    COUNT_REPLY, /* FINISH, VERIFY, REPLY */
+    COUNT_LOST,  /* something went on whose end or start is missing */
     COUNT_PER_DEVICE,
     COUNT_BUSY = COUNT_PER_DEVICE,
-    COUNT_PHASE,     /* upload, ntt, msm… */
+    COUNT_PHASE, /* upload, ntt, msm… */
     COUNT_DEVICE_SRS,
-    COUNT_LOCK,      /* picked up, not started */
-    COUNT_FINISH,    /* FINISH or VERIFY by one of its workers */
+    COUNT_LOCK,   /* picked up, not started */
+    COUNT_FINISH, /* FINISH or VERIFY by one of its workers */
     COUNT_DEVICE_LOST,
     COUNT_COUNT,
 };
@@ -53,7 +53,7 @@ struct sweep {
 static void add_edge(struct sweep *sweep, int64_t time_us, enum counter counter, size_t device,
                      int32_t delta)
 {
-    struct edge edge = { time_us, (uint16_t)counter, (uint16_t)device, delta };
+    struct edge edge = {time_us, (uint16_t)counter, (uint16_t)device, delta};
     if (!REPORT_APPEND(sweep->edges, sweep->count, sweep->capacity, edge))
         sweep->failed = true;
 }
@@ -87,8 +87,8 @@ static int64_t first_known(int64_t a, int64_t b, int64_t c)
     return a >= 0 ? a : b >= 0 ? b : c;
 }
 
-/* The synthesis of an attempt and its way to the device. Where an event is missing the next one that
-   is known stands in; where none is known, something is lost until the job's last moment. */
+/* The synthesis of an attempt and its way to the device. Where an event is missing the next one
+   that is known stands in; where none is known, something is lost until the job's last moment. */
 static void add_synthesis(struct sweep *sweep, const struct timeline_partition *p, int64_t job_end)
 {
     int64_t end = first_known(p->synth_end_us, p->sent_us, p->picked_us);
@@ -135,21 +135,14 @@ static bool counter_of(enum timeline_span span, enum counter *counter)
         enum timeline_span span;
         enum counter counter;
     } table[] = {
-        { TIMELINE_SPAN_RPC, COUNT_ADMIT },
-        { TIMELINE_SPAN_JOURNAL, COUNT_ADMIT },
-        { TIMELINE_SPAN_QUEUE, COUNT_ADMIT },
-        { TIMELINE_SPAN_PARSE, COUNT_PARSE },
-        { TIMELINE_SPAN_BUDGET_WAIT, COUNT_BUDGET },
-        { TIMELINE_SPAN_LOOKAHEAD_WAIT, COUNT_LOOKAHEAD },
-        { TIMELINE_SPAN_SRS_LOAD, COUNT_SRS },
-        { TIMELINE_SPAN_SRS_WAIT, COUNT_SRS },
-        { TIMELINE_SPAN_FINISH, COUNT_REPLY },
-        { TIMELINE_SPAN_VERIFY, COUNT_REPLY },
-        { TIMELINE_SPAN_REPLY, COUNT_REPLY },
-        { TIMELINE_SPAN_UPLOAD, COUNT_PHASE },
-        { TIMELINE_SPAN_EVAL, COUNT_PHASE },
-        { TIMELINE_SPAN_NTT, COUNT_PHASE },
-        { TIMELINE_SPAN_MSM, COUNT_PHASE },
+        {TIMELINE_SPAN_RPC, COUNT_ADMIT},          {TIMELINE_SPAN_JOURNAL, COUNT_ADMIT},
+        {TIMELINE_SPAN_QUEUE, COUNT_ADMIT},        {TIMELINE_SPAN_PARSE, COUNT_PARSE},
+        {TIMELINE_SPAN_BUDGET_WAIT, COUNT_BUDGET}, {TIMELINE_SPAN_LOOKAHEAD_WAIT, COUNT_LOOKAHEAD},
+        {TIMELINE_SPAN_SRS_LOAD, COUNT_SRS},       {TIMELINE_SPAN_SRS_WAIT, COUNT_SRS},
+        {TIMELINE_SPAN_FINISH, COUNT_REPLY},       {TIMELINE_SPAN_VERIFY, COUNT_REPLY},
+        {TIMELINE_SPAN_REPLY, COUNT_REPLY},        {TIMELINE_SPAN_UPLOAD, COUNT_PHASE},
+        {TIMELINE_SPAN_EVAL, COUNT_PHASE},         {TIMELINE_SPAN_NTT, COUNT_PHASE},
+        {TIMELINE_SPAN_MSM, COUNT_PHASE},
     };
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
         if (table[i].span == span) {
@@ -225,8 +218,8 @@ static int compare_edges(const void *a, const void *b)
    device, because what is nearest to it is what it waits for.
    - Parameters count as the cause when they are loaded for this device, or when a partition (picked
      up or ready) or nothing else is there to wait for.
-   - Memory budget counts when something waits for it and not all synthesis workers are at work: with
-     all at work more memory would not help. */
+   - Memory budget counts when something waits for it and not all synthesis workers are at work:
+   with all at work more memory would not help. */
 static enum timeline_cause cause_of(const struct sweep *sweep, size_t d)
 {
     const int32_t *system = sweep->system, *device = sweep->devices[d];
@@ -265,7 +258,7 @@ static bool add_stretch(struct timeline_device *device, int64_t start_us, int64_
         last->end_us = end_us;
         return true;
     }
-    struct timeline_stretch stretch = { start_us, end_us, cause };
+    struct timeline_stretch stretch = {start_us, end_us, cause};
     return REPORT_APPEND(device->stretches, device->stretch_count, device->stretch_capacity,
                          stretch);
 }
@@ -349,8 +342,8 @@ static void walk(struct sweep *sweep)
 static void finish_levels(struct timeline_run *run)
 {
     double time = (double)(run->end_us - run->start_us);
-    struct timeline_level *levels[] = { &run->jobs_level, &run->synth_level, &run->ready_level,
-                                        &run->device_level };
+    struct timeline_level *levels[] = {&run->jobs_level, &run->synth_level, &run->ready_level,
+                                       &run->device_level};
     for (size_t i = 0; i < ARRAY_LEN(levels); i++)
         levels[i]->mean = time > 0 ? levels[i]->mean / time : 0;
 }
@@ -358,7 +351,7 @@ static void finish_levels(struct timeline_run *run)
 enum cuzk_status report_sweep(struct timeline_report *report, struct timeline_run *run,
                               struct cuzk_error *err)
 {
-    struct sweep sweep = { .report = report, .run = run };
+    struct sweep sweep = {.report = report, .run = run};
     sweep.devices = mem_zalloc(run->device_count, sizeof *sweep.devices);
     sweep.failed = !sweep.devices;
     if (!sweep.failed)
@@ -371,6 +364,5 @@ enum cuzk_status report_sweep(struct timeline_report *report, struct timeline_ru
     }
     mem_free(sweep.edges);
     mem_free(sweep.devices);
-    return sweep.failed ? error_set(err, CUZK_NO_MEMORY, "no memory to sweep over a run")
-                        : CUZK_OK;
+    return sweep.failed ? error_set(err, CUZK_NO_MEMORY, "no memory to sweep over a run") : CUZK_OK;
 }

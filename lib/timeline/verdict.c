@@ -6,18 +6,12 @@
 #include <math.h>
 
 static const char *const bottleneck_names[] = {
-    [TIMELINE_BOUND_UNKNOWN] = "unknown",
-    [TIMELINE_BOUND_DEVICE] = "device",
-    [TIMELINE_BOUND_SYNTHESIS] = "synthesis",
-    [TIMELINE_BOUND_CONTENTION] = "contention",
-    [TIMELINE_BOUND_LOOKAHEAD] = "lookahead",
-    [TIMELINE_BOUND_BUDGET] = "memory_budget",
-    [TIMELINE_BOUND_SRS] = "srs_load",
-    [TIMELINE_BOUND_PARSE] = "parse",
-    [TIMELINE_BOUND_ADMISSION] = "admission",
-    [TIMELINE_BOUND_FINISH] = "finish",
-    [TIMELINE_BOUND_DISPATCH] = "dispatch",
-    [TIMELINE_BOUND_CLIENT] = "client",
+    [TIMELINE_BOUND_UNKNOWN] = "unknown",     [TIMELINE_BOUND_DEVICE] = "device",
+    [TIMELINE_BOUND_SYNTHESIS] = "synthesis", [TIMELINE_BOUND_CONTENTION] = "contention",
+    [TIMELINE_BOUND_LOOKAHEAD] = "lookahead", [TIMELINE_BOUND_BUDGET] = "memory_budget",
+    [TIMELINE_BOUND_SRS] = "srs_load",        [TIMELINE_BOUND_PARSE] = "parse",
+    [TIMELINE_BOUND_ADMISSION] = "admission", [TIMELINE_BOUND_FINISH] = "finish",
+    [TIMELINE_BOUND_DISPATCH] = "dispatch",   [TIMELINE_BOUND_CLIENT] = "client",
 };
 
 const char *timeline_bottleneck_name(enum timeline_bottleneck bottleneck)
@@ -34,9 +28,9 @@ const char *timeline_bottleneck_name(enum timeline_bottleneck bottleneck)
 /* The run in the few numbers that decide. Times are seconds. */
 struct figures {
     double time, devices;
-    double utilisation;  /* of all devices together */
-    double overlap;      /* GPU spans over busy time; above 1 the spans contain waiting */
-    double occupancy;    /* device phases over busy time; negative: not in the log */
+    double utilisation; /* of all devices together */
+    double overlap;     /* GPU spans over busy time; above 1 the spans contain waiting */
+    double occupancy;   /* device phases over busy time; negative: not in the log */
     double partitions, proofs;
     double synth, device; /* a partition: mean synthesis, mean busy time of a device */
     double workers;       /* synthesis workers, as configured or seen */
@@ -47,7 +41,7 @@ struct figures {
 
 static struct figures figures_of(const struct timeline_run *run)
 {
-    struct figures f = { .occupancy = -1 };
+    struct figures f = {.occupancy = -1};
     double busy = 0, spans = 0, phases = 0;
     bool phases_known = run->device_count > 0;
     f.time = (double)(run->end_us - run->start_us) / 1e6;
@@ -104,8 +98,10 @@ static void judge_device(const struct figures *f, struct timeline_verdict *v)
              100 / fmax(f->devices, 1));
     if (f->occupancy >= 0 && f->occupancy < 0.7) {
         v->confidence = fmin(v->confidence, 0.6);
-        text_add(&v->text, " But its phases fill only %.0f %% of that: look inside the device's "
-                           "spans.", 100 * f->occupancy);
+        text_add(&v->text,
+                 " But its phases fill only %.0f %% of that: look inside the device's "
+                 "spans.",
+                 100 * f->occupancy);
     } else if (f->occupancy < 0 && f->overlap > 1.3) {
         v->confidence = fmin(v->confidence, 0.6);
         text_add(&v->text,
@@ -126,9 +122,10 @@ static void judge_contention(const struct figures *f, struct timeline_verdict *v
              "by %.0f %% only, as they share one exhausted resource (memory bandwidth, cores). "
              "Use fewer workers with more threads each, less memory traffic a synthesis, or a "
              "host with more bandwidth; hiding the wait would give up to %.2fx.",
-             per_proof(f, TIMELINE_CAUSE_SYNTH), percent(f->idle[TIMELINE_CAUSE_SYNTH], f->time *
-             f->devices), f->synth, f->workers, f->growth,
-             100 * (pow((f->workers + 1) / fmax(f->workers, 1), 1 - f->growth) - 1), v->gain);
+             per_proof(f, TIMELINE_CAUSE_SYNTH),
+             percent(f->idle[TIMELINE_CAUSE_SYNTH], f->time * f->devices), f->synth, f->workers,
+             f->growth, 100 * (pow((f->workers + 1) / fmax(f->workers, 1), 1 - f->growth) - 1),
+             v->gain);
 }
 
 static void judge_lookahead(const struct timeline_run *run, const struct figures *f,
@@ -136,23 +133,24 @@ static void judge_lookahead(const struct timeline_run *run, const struct figures
 {
     v->bottleneck = TIMELINE_BOUND_LOOKAHEAD;
     v->gain = 1 / fmax(1 - f->idle[f->cause] / (f->time * f->devices), 0.05);
-    text_add(&v->text,
-             "Lookahead too small: the device waited %.1f s a proof (%.0f %% of the time), although "
-             "%.0f synthesis workers could feed it (%.1f s a partition against %.2f s on the "
-             "device): finished partitions found the channel full, at most %u were ready at once. "
-             "Raise synthesis_lookahead to %.0f; up to %.2fx throughput.",
-             per_proof(f, f->cause), percent(f->idle[f->cause], f->time * f->devices), f->workers,
-             f->synth, f->device, run->ready_level.max,
-             fmax(run->ready_level.max + 1.0, ceil(2 * f->devices)), v->gain);
+    text_add(
+        &v->text,
+        "Lookahead too small: the device waited %.1f s a proof (%.0f %% of the time), although "
+        "%.0f synthesis workers could feed it (%.1f s a partition against %.2f s on the "
+        "device): finished partitions found the channel full, at most %u were ready at once. "
+        "Raise synthesis_lookahead to %.0f; up to %.2fx throughput.",
+        per_proof(f, f->cause), percent(f->idle[f->cause], f->time * f->devices), f->workers,
+        f->synth, f->device, run->ready_level.max,
+        fmax(run->ready_level.max + 1.0, ceil(2 * f->devices)), v->gain);
 }
 
 /* Workers that would keep the devices busy: the wait must vanish, and each added worker slows the
    others as the run (or the log) shows. */
 static double workers_needed(const struct figures *f)
 {
-    double more = f->utilisation > 0 ? 1 + f->idle[TIMELINE_CAUSE_SYNTH] /
-                                               (f->utilisation * f->time * f->devices)
-                                     : 2;
+    double more = f->utilisation > 0
+                      ? 1 + f->idle[TIMELINE_CAUSE_SYNTH] / (f->utilisation * f->time * f->devices)
+                      : 2;
     double by_idle = f->workers * pow(more, 1 / (1 - f->growth));
     double by_time = f->device > 0 ? f->devices * f->synth / f->device : 0;
     return fmax(ceil(fmax(by_idle, by_time) - 0.05), f->workers + 1);
@@ -262,8 +260,7 @@ static void judge_idle(const struct timeline_run *run, const struct figures *f, 
     }
 }
 
-static bool lookahead_was_full(const struct timeline_report *report,
-                               const struct timeline_run *run)
+static bool lookahead_was_full(const struct timeline_report *report, const struct timeline_run *run)
 {
     int64_t waited = 0;
     size_t to = run->jobs + run->job_count;
@@ -289,11 +286,11 @@ static void temper(const struct timeline_report *report, const struct timeline_r
     double share = missing / fmax((double)log->count, 1) +
                    (double)run->incomplete / fmax((double)run->job_count, 1);
     v->confidence *= fmax(0.3, 1 - 5 * share);
-    text_add(&v->text, " Uncertain: %zu events have no partner, %zu of %zu jobs are incomplete, "
-                       "%llu lines could not be used, %llu events were lost%s.",
-             run->unpaired, run->incomplete, run->job_count,
-             (unsigned long long)log->lines_skipped, (unsigned long long)log->dropped,
-             log->ordered ? "" : ", the lines are out of order");
+    text_add(&v->text,
+             " Uncertain: %zu events have no partner, %zu of %zu jobs are incomplete, "
+             "%llu lines could not be used, %llu events were lost%s.",
+             run->unpaired, run->incomplete, run->job_count, (unsigned long long)log->lines_skipped,
+             (unsigned long long)log->dropped, log->ordered ? "" : ", the lines are out of order");
 }
 
 void report_judge(const struct timeline_report *report, struct timeline_run *run)
