@@ -14,7 +14,8 @@ struct blinding {
 /* From getrandom(2). The caller wipes it (mem_wipe). */
 enum cuzk_status blinding_random(struct blinding *out, struct cuzk_error *err);
 
-/* Proves one partition. Deterministic given the blinding, whatever backend and thread count. */
+/* Proves one partition. Deterministic given the blinding, whatever backend and thread count.
+   A backend that makes no proofs leaves *out zero, which no verifier accepts. */
 enum cuzk_status prove_partition(const struct backend *backend, struct backend_circuit *circuit,
                                  const struct vk *vk, const struct witness *witness,
                                  const struct blinding *blinding, const struct timeline_scope *scope,
