@@ -1,5 +1,5 @@
-/* The HTTP server for people and monitoring: GET and HEAD of a fixed set of paths, one thread, a
-   few connections. Plain HTTP without authentication: for loopback or a trusted network. */
+/* The HTTP server for people and monitoring: GET and HEAD of a fixed set of paths. Plain HTTP
+   without authentication: for loopback or a trusted network. */
 #ifndef RPC_HTTP_H
 #define RPC_HTTP_H
 

@@ -133,7 +133,9 @@ static int on_stream_close(nghttp2_session *h2, int32_t id, uint32_t error, void
    answer stands (RFC 9113, section 8.1). */
 static int on_frame_send(nghttp2_session *h2, const nghttp2_frame *frame, void *user)
 {
-    (void)user;
+    struct session *session = user;
+    if (frame->hd.type == NGHTTP2_GOAWAY && session->drain == DRAIN_NOTICE)
+        return nghttp2_submit_ping(h2, NGHTTP2_FLAG_NONE, NULL); /* its answer: on_ping_ack */
     if (frame->hd.type != NGHTTP2_HEADERS || !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
         return 0;
     struct stream *stream = stream_of(h2, frame->hd.stream_id);
@@ -317,11 +319,12 @@ static bool start_h2(struct session *session)
                 nghttp2_option_new(&option) == 0 && create_h2(session, callbacks, option) == 0;
     nghttp2_session_callbacks_del(callbacks);
     nghttp2_option_del(option);
+    /* Without SETTINGS_NO_RFC7540_PRIORITIES: nghttp2 1.52 frees an item twice in that mode when
+       memory runs out. */
     const nghttp2_settings_entry settings[] = {
         {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limits->streams_max},
         {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, WINDOW_BYTES},
         {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, (uint32_t)limits->header_bytes_max},
-        {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},
     };
     return good &&
            nghttp2_submit_settings(session->h2, NGHTTP2_FLAG_NONE, settings, ARRAY_LEN(settings)) ==
@@ -435,8 +438,7 @@ void session_drain(struct session *session)
     session->drain_ms = session->core->now_ms;
     if (!session->settings_received)
         session->broken = true;
-    else if (nghttp2_submit_shutdown_notice(session->h2) != 0 ||
-             nghttp2_submit_ping(session->h2, NGHTTP2_FLAG_NONE, NULL) != 0)
+    else if (nghttp2_submit_shutdown_notice(session->h2) != 0)
         session->broken = true;
 }
 
