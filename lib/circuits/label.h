@@ -1,4 +1,5 @@
-/* A label of the graph: the hash that makes a node from its parents (the specification, part E.4). */
+/* A label of the graph: the hash that makes a node from its parents (the specification, part E.4).
+   */
 #ifndef CIRCUITS_LABEL_H
 #define CIRCUITS_LABEL_H
 

@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-/* --- Configurations -------------------------------------------------------------------------------- */
+/* --- Configurations --------------------------------------------------------------------------- */
 
 static struct porep_config configs[SECTOR_SIZES];
 static pthread_once_t configs_once = PTHREAD_ONCE_INIT;
@@ -41,7 +41,7 @@ const struct porep_config *porep_config(uint64_t sector_bytes)
     return NULL;
 }
 
-/* --- The circuit ----------------------------------------------------------------------------------- */
+/* --- The circuit ------------------------------------------------------------------------------ */
 
 /* What all challenges of a partition share. */
 struct common {
@@ -96,8 +96,9 @@ static void prove_parents(struct common *s, const struct porep_challenge *challe
     }
 }
 
-/* labels[0 … layers−1] of the challenged node, from the labels of its parents: those of the same layer
-   in the DRG, and of the layer before in the expander. Each use decomposes its number anew. */
+/* labels[0 … layers−1] of the challenged node, from the labels of its parents: those of the same
+   layer in the DRG, and of the layer before in the expander. Each use decomposes its number anew.
+   */
 static void create_labels(struct common *s, const struct boolean node[64],
                           struct num columns[POREP_PARENTS][POREP_LAYERS_MAX],
                           struct num labels[POREP_LAYERS_MAX])
@@ -161,7 +162,7 @@ void porep_synthesize(struct cs *cs, const void *input)
     cs_pop(cs);
 }
 
-/* --- Partitions ------------------------------------------------------------------------------------ */
+/* --- Partitions ------------------------------------------------------------------------------- */
 
 /* A partition together with its configuration, when that is not one of the fixed ones. */
 struct owned_partition {

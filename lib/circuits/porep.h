@@ -55,7 +55,8 @@ struct porep_partition {
 /* NULL for a size that has no PoRep circuit: 2, 4, 16, 32 KiB, 8, 16, 512 MiB, 1, 32, 64 GiB. */
 const struct porep_config *porep_config(uint64_t sector_bytes);
 
-/* The circuit (part E.4): struct circuit_program's function; input is a const struct porep_partition. */
+/* The circuit (part E.4): struct circuit_program's function; input is a const struct
+   porep_partition. */
 void porep_synthesize(struct cs *cs, const void *input);
 
 /* A partition of zeros with the right shape, for recording the shape. challenges overrides

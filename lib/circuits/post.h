@@ -26,7 +26,7 @@ struct post_sector {
     struct fr comm_r;
     struct fr comm_c;
     struct fr comm_r_last;
-    struct post_challenge *challenges; /* config->challenges of them, inside the partition's block */
+    struct post_challenge *challenges; /* config->challenges of them; part of a block */
 };
 
 struct post_partition {

@@ -15,7 +15,7 @@ enum proof_kind {
 
 /* One circuit. Entries are static and never change. */
 struct circuit_info {
-    const char *id;           /* "porep-32g", "winning-2k", …: ids of the interface, <kind>-<size> */
+    const char *id;           /* "porep-32g", "winning-2k", …: <kind>-<size> */
     enum proof_kind kind;
     uint64_t sector_bytes;
     const char *size_text;    /* "32GiB" */
@@ -23,7 +23,7 @@ struct circuit_info {
     uint32_t n_inputs;        /* with the constant 1: the params file's ic count */
     uint64_t params_bytes;    /* size of the .params file, part I.2 */
     const char *params_name;  /* "v28-….params" without the ending, part H */
-    const char *params_digest;/* first 32 hex digits of the published file's BLAKE2b; "" if unpublished */
+    const char *params_digest;/* 32 hex digits, part H; "" if unpublished */
     const char *vk_digest;
 };
 
@@ -35,7 +35,8 @@ const struct circuit_info *circuit_find(enum proof_kind kind, uint64_t sector_by
 /* By id, case-sensitive. */
 const struct circuit_info *circuit_by_id(const char *id);
 
-/* Compiles the circuit's shape. Takes up to about 2 s for the largest; the caller keeps the result. */
+/* Compiles the circuit's shape. Takes up to about 2 s for the largest; the caller keeps the
+   result. */
 enum cuzk_status circuit_shape(const struct circuit_info *circuit, struct shape **out,
                                struct cuzk_error *err);
 

@@ -12,7 +12,7 @@
 
 enum { NODE_BITS_MAX = 31 };
 
-/* --- Configurations -------------------------------------------------------------------------------- */
+/* --- Configurations --------------------------------------------------------------------------- */
 
 static struct update_config configs[2][SECTOR_SIZES];
 static pthread_once_t configs_once = PTHREAD_ONCE_INIT;
@@ -74,7 +74,7 @@ const struct update_config *update_config(uint64_t sector_bytes, bool poseidon)
     return NULL;
 }
 
-/* --- The circuit ----------------------------------------------------------------------------------- */
+/* --- The circuit ------------------------------------------------------------------------------ */
 
 /* What the steps of part G.2 share. */
 struct common {
@@ -276,7 +276,8 @@ static struct num select_apex_leaf(struct common *s, const struct boolean *bits)
     return leaf;
 }
 
-/* Allocates all siblings of a path, then proves that leaf is at the place of the bits under root. */
+/* Allocates all siblings of a path, then proves that leaf is at the place of the bits under root.
+   */
 static void prove_path(struct common *s, const char *name, enum merkle_hash hash,
                        const struct tree_shape *shape, const struct tree_path *path,
                        struct num leaf, const struct boolean *bits, struct num root)
@@ -334,7 +335,7 @@ void update_synthesize(struct cs *cs, const void *input)
     cs_pop(cs);
 }
 
-/* --- Partitions ------------------------------------------------------------------------------------ */
+/* --- Partitions ------------------------------------------------------------------------------- */
 
 static void place_paths(struct update_partition *partition)
 {

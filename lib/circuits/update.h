@@ -1,6 +1,6 @@
-/* The EmptySectorUpdate circuit ("snap") and its checked input (the specification, parts G.1 … G.4):
-   the production form with a SHA-256 tree_d, and the Poseidon form, which is published but not used
-   by the network. */
+/* The EmptySectorUpdate circuit ("snap") and its checked input (the specification, parts G.1 …
+   G.4): the production form with a SHA-256 tree_d, and the Poseidon form, which is published but
+   not used by the network. */
 #ifndef CIRCUITS_UPDATE_H
 #define CIRCUITS_UPDATE_H
 
@@ -29,8 +29,8 @@ struct update_config {
     unsigned hs[UPDATE_HS];
     unsigned h_select;          /* 2^i of the h = hs[i] in use */
     struct tree_shape tree_r;   /* Poseidon: replicas old and new */
-    struct tree_shape path_d;   /* of tree_d_new from a leaf: up to the apex leaf; in the Poseidon form up
-                                   to the root, of tree_r's shape */
+    struct tree_shape path_d;   /* of tree_d_new, from a leaf up to its apex leaf; in the Poseidon
+                                   form up to the root, with tree_r's shape */
 };
 
 /* A challenged node. The circuit derives its index and its new replica label itself, so that the
@@ -53,7 +53,7 @@ struct update_partition {
     struct fr root_r_old;
     struct fr root_r_new;
     struct fr apex_leaves[UPDATE_APEX_LEAVES_MAX];
-    struct fr partition_path[UPDATE_PARTITION_BITS_MAX]; /* siblings from the apex root to comm_d_new */
+    struct fr partition_path[UPDATE_PARTITION_BITS_MAX]; /* from the apex root to comm_d_new */
     struct update_challenge *challenges;
     struct fr *siblings;
 };

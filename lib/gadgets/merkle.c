@@ -6,8 +6,8 @@
 
 enum { LEVEL_BITS_MAX = 3, SIBLINGS_MAX = INSERTION_ARITY_MAX - 1 };
 
-/* A level of a Poseidon tree is one template. Of a SHA-256 tree's level the insertion is, whose outs
-   are the two children; its hash is made of templates of its own. */
+/* A level of a Poseidon tree is one template. Of a SHA-256 tree's level the insertion is, whose
+   outs are the two children; its hash is made of templates of its own. */
 static size_t n_level_outs(enum merkle_hash hash)
 {
     return hash == MERKLE_POSEIDON ? 1 : 2;

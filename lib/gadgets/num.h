@@ -1,4 +1,5 @@
-/* Numbers: field elements held by a variable, their bits, and packing (the specification, part B.4). */
+/* Numbers: field elements held by a variable, their bits, and packing (the specification, part
+   B.4). */
 #ifndef GADGETS_NUM_H
 #define GADGETS_NUM_H
 
@@ -15,8 +16,8 @@ struct num num_alloc(struct cs *cs, const struct fr *value);
 /* Makes x public: a new input that equals it. */
 void num_inputize(struct cs *cs, struct num x);
 
-/* The 255 bits of x, least significant first. A value below 2^255 − r has two decompositions; circuits
-   accept either. */
+/* The 255 bits of x, least significant first. A value below 2^255 − r has two decompositions;
+   circuits accept either. */
 void num_to_bits(struct cs *cs, struct num x, struct boolean bits[FR_BITS]);
 
 /* As num_to_bits, but only the decomposition below r satisfies the rows. */
@@ -40,9 +41,9 @@ void num_pack_into_inputs(struct cs *cs, const struct boolean *bits, size_t n);
 /* 64 bit variables, least significant first. */
 void num_uint64_bits(struct cs *cs, uint64_t value, struct boolean bits[64]);
 
-/* Reverses the bits inside each byte, after padding with constant zeros to whole bytes: the bits of a
-   number become those of a byte string, most significant first, and back. out has room for n rounded
-   up to a multiple of 8, and is not `bits`. */
+/* Reverses the bits inside each byte, after padding with constant zeros to whole bytes: the bits
+   of a number become those of a byte string, most significant first, and back. out has room for n
+   rounded up to a multiple of 8, and is not `bits`. */
 void num_reverse_bits_in_bytes(const struct boolean *bits, size_t n, struct boolean *out);
 
 #endif

@@ -33,7 +33,8 @@ static void mix(struct symbolic *s, const struct fr matrix[WIDTH_MAX][WIDTH_MAX]
     }
 }
 
-/* After a partial round: element 0 is the last of the basis, which no other element contains yet. */
+/* After a partial round: element 0 is the last of the basis, which no other element contains yet.
+   */
 static void mix_sparse(struct symbolic *s, const struct fr *w, const struct fr *v)
 {
     size_t last = s->n_basis - 1;

@@ -136,7 +136,8 @@ static const struct block_kind block_kinds[] = {
     { .name = "sha256-k3", .constant_state = true, .variant_word = -1,
       .constant = { [7] = NUMBER_END, [15] = NUMBER_END } },
     { .name = "sha256-k4", .variant_word = -1,
-      .constant = { ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL },
+      .constant = { ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL,
+                    ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL },
       .value = { [0] = 0x80000000, [15] = 512 } },
 };
 

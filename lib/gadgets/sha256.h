@@ -1,9 +1,9 @@
 /* SHA-256 over Booleans (the specification, part B.3).
 
-   The five kinds of blocks that the circuits are made of (part J.2) are templates. Which kind a block
-   is follows from which of its bits are constant, and to what value:
-   "sha256-k0"  constant state; a 255-bit number, the layer (the variant), 64 bits: a label's 1st block
-   "sha256-k1"  two 255-bit numbers: a label's blocks in between
+   The five kinds of blocks that the circuits are made of (part J.2) are templates. Which kind a
+   block is follows from which of its bits are constant, and to what value:
+   "sha256-k0"  constant state; a 255-bit number, the layer (the variant), 64 bits: a label's first
+   "sha256-k1"  two 255-bit numbers: those between
    "sha256-k2"  one 255-bit number and the padding of 9984 bits: a label's last block
    "sha256-k3"  constant state; two 255-bit numbers: the first block of a tree node
    "sha256-k4"  the padding of 512 bits alone: the second block of a tree node
@@ -23,8 +23,8 @@ void sha256_initial_state(struct uint32 state[8]);
 void sha256_compress_circuit(struct cs *cs, const struct boolean message[SHA256_BLOCK_BITS],
                              struct uint32 state[8]);
 
-/* The digest of n bits (a multiple of 8), in the order of byte strings: most significant bit of each
-   byte first. */
+/* The digest of n bits (a multiple of 8), in the order of byte strings: most significant bit of
+   each byte first. */
 void sha256_circuit(struct cs *cs, const struct boolean *bits, size_t n,
                     struct boolean digest[SHA256_BITS]);
 

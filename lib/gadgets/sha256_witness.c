@@ -1,5 +1,5 @@
-/* Mirrors gadgets/sha256.c operation by operation; gadgets/boolean.c has the rules that decide which
-   bits get a variable. Words without constants take a few instructions an operation; the few
+/* Mirrors gadgets/sha256.c operation by operation; gadgets/boolean.c has the rules that decide
+   which bits get a variable. Words without constants take a few instructions an operation; the few
    choices and majorities that meet constants (after a constant state) go bit by bit. */
 #include "gadgets/sha256_witness.h"
 

@@ -35,7 +35,8 @@ const struct poseidon_constants *poseidon_constants(unsigned arity)
 
 void poseidon_tag(struct fr *tag, unsigned arity, enum poseidon_domain domain)
 {
-    fr_from_u64(tag, domain == POSEIDON_RANDOMNESS ? (uint64_t)1 << 40 : ((uint64_t)1 << arity) - 1);
+    uint64_t one = 1;
+    fr_from_u64(tag, domain == POSEIDON_RANDOMNESS ? one << 40 : (one << arity) - 1);
 }
 
 /* r, and −1/r modulo 2^64. */
@@ -60,8 +61,8 @@ static void reduce(struct fr *out, uint64_t t[9])
             carry >>= 64;
         }
     }
-    /* The value v = t[4…8] is below 12·r²/2^256 + r < 6.5·r. With k = ⌊v / 2^255⌋ ≤ 5, v − k·r is not
-       negative and below 2^255 + 5·(2^255 − r) < 2·r. */
+    /* The value v = t[4…8] is below 12·r²/2^256 + r < 6.5·r. With k = ⌊v / 2^255⌋ ≤ 5, v − k·r is
+       not negative and below 2^255 + 5·(2^255 − r) < 2·r. */
     uint64_t k = t[8] << 1 | t[7] >> 63;
     uint64_t v[4], w[4];
     uint128 product = 0;

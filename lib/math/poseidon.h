@@ -50,8 +50,9 @@ void poseidon_hash(struct fr *out, unsigned arity, const struct fr *inputs);
 /* out = hash of two inputs in the randomness domain. */
 void poseidon_hash_randomness(struct fr *out, const struct fr inputs[2]);
 
-/* The values of all variables that the Poseidon circuit (part C.5) allocates, in order; the digest is
-   the last. trace has room for poseidon_trace_len(arity) = 31·width + 4·partial_rounds − 2 elements. */
+/* The values of all variables that the Poseidon circuit (part C.5) allocates, in order; the digest
+   is the last. trace has room for poseidon_trace_len(arity) = 31·width + 4·partial_rounds − 2
+   elements. */
 size_t poseidon_trace_len(unsigned arity);
 void poseidon_trace(struct fr *trace, unsigned arity, enum poseidon_domain domain,
                     const struct fr *inputs);

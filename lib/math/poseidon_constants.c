@@ -12,7 +12,8 @@ struct grain {
 
 static unsigned grain_step(struct grain *g)
 {
-    uint64_t bit = (g->low >> 62 ^ g->low >> 51 ^ g->low >> 38 ^ g->low >> 23 ^ g->low >> 13 ^ g->low) & 1;
+    uint64_t s = g->low;
+    uint64_t bit = (s >> 62 ^ s >> 51 ^ s >> 38 ^ s >> 23 ^ s >> 13 ^ s) & 1;
     g->low = g->low >> 1 | g->high << 63;
     g->high = g->high >> 1 | bit << 15;
     return (unsigned)bit;

@@ -13,8 +13,8 @@ static uint64_t params_bytes(const struct shape *shape)
     return 868 + 96 * (uint64_t)shape->n_inputs + 5 * 4 + 96 * (h + shape->n_aux + a + b) + 192 * b;
 }
 
-/* The sizes of the parameter files follow from the shapes (part A.6). Recording is quick even for the
-   largest circuits. */
+/* The sizes of the parameter files follow from the shapes (part A.6). Recording is quick even for
+   the largest circuits. */
 static void shapes_fit_the_parameter_files(void **state)
 {
     (void)state;
