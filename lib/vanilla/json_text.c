@@ -10,7 +10,7 @@
 /* yajl does not look whether it got the memory it asked for, so it gets a block of its own, once.
    It keeps the part of a token that it has (at most JSON_RUN_MAX + PIECE_BYTES, in buffers of
    doubled size) once as read and once with escapes resolved, and a byte for each open bracket. */
-enum { PIECE_BYTES = 8 * 1024, ARENA_BYTES = 512 * 1024, ARENA_ALIGNMENT = 16 };
+enum { PIECE_BYTES = 4 * 1024, ARENA_BYTES = 192 * 1024, ARENA_ALIGNMENT = 16 };
 
 struct json_text {
     json_event_fn *on_event;

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* Most bytes that may go by without an event: the longest string, number or white space. */
-enum { JSON_RUN_MAX = 32 * 1024 };
+enum { JSON_RUN_MAX = 8 * 1024 };
 
 enum json_event {
     JSON_NULL,

@@ -72,7 +72,7 @@ static void what_is_not_json_is_refused_with_its_place(void **state)
         { "\xef\xbb\xbf[]", "not JSON: lexical error: invalid char in json text, at byte 1" },
         { "['a']", "not JSON: lexical error: invalid char in json text, at byte 2" },
         { "[\"\xff\"]", "not JSON: lexical error: invalid bytes in UTF8 string, at byte 3" },
-        { "[\"\x01\"]", "not JSON: lexical error: invalid character inside string, at byte 3" },
+        { "[\"\x01\"]", "not JSON: lexical error: invalid character inside string, at byte 2" },
         { "{\"a\":1,}", "" },
         { "[1,]", "" },
         { "/* c */ []", "" },
@@ -127,7 +127,7 @@ static void long_runs_are_refused_without_being_held(void **state)
         enum cuzk_status status = read_text(&recorder, json.data, json.len, piece, &err);
         assert_int_equal(status, over ? CUZK_INVALID_ARGUMENT : CUZK_OK);
         if (over)
-            assert_string_equal(err.text, "a string, number or white space of more than 32768 "
+            assert_string_equal(err.text, "a string, number or white space of more than 8192 "
                                           "bytes, at byte 1");
         text_free(&recorder.log);
         text_free(&json);
@@ -147,7 +147,7 @@ static void memory_is_taken_once(void **state)
     size_t before = mem_used_bytes();
     struct json_text *text = json_text_new(ignore_event, NULL);
     size_t taken = mem_used_bytes() - before;
-    assert_true(taken < 1 << 20);
+    assert_true(taken < 256 << 10);
     mem_fail_after(0);
     for (int i = 0; i < 128; i++)
         assert_int_equal(json_text_feed(text, "[", 1, NULL), CUZK_OK);
