@@ -1,0 +1,460 @@
+#include "groth16/setup.h"
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "groth16/columns.h"
+#include "groth16/params.h"
+#include "math/fixed_base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* --- Development trapdoors -------------------------------------------------------------------------- */
+
+void setup_dev_scalar(struct fr *out, const char *name)
+{
+    char text[128];
+    uint8_t digest[SHA256_BYTES];
+    int len = snprintf(text, sizeof text, "cuzk-dev-params-v1/%s", name);
+    CHECK(len > 0 && len < (int)sizeof text);
+    sha256(text, (size_t)len, digest);
+    fr_make_safe(digest);
+    CHECK(fr_from_bytes(out, digest));
+}
+
+void setup_dev_trapdoor(struct setup_trapdoor *out)
+{
+    setup_dev_scalar(&out->alpha, "alpha");
+    setup_dev_scalar(&out->beta, "beta");
+    setup_dev_scalar(&out->gamma, "gamma");
+    setup_dev_scalar(&out->delta, "delta");
+    setup_dev_scalar(&out->tau, "tau");
+}
+
+/* --- What is written -------------------------------------------------------------------------------- */
+
+/* Products made by one task: a whole block of fixed_base.c. */
+enum { TASK_POINTS = 16384 };
+
+/* A vector to be: scalars, and where their multiples go. */
+struct output_vector {
+    const struct fr *scalars; /* NULL for h, whose scalars are made on the way */
+    size_t count;
+    size_t offset;     /* of the first point in the file */
+    size_t first_task; /* tasks of all vectors are numbered through */
+};
+
+struct setup {
+    const struct shape *shape;
+    const struct setup_trapdoor *trapdoor;
+    struct pool *pool;
+    struct columns columns;
+    struct fr h_factor; /* (τ^m - 1) / δ */
+    struct fixed_base_g1 *g1;
+    struct fixed_base_g2 *g2;
+    struct output_vector vectors[PARAMS_VECTORS];
+    size_t n_tasks;
+    size_t file_bytes;
+    int fd;
+    const char *part; /* name of the file being written */
+
+    setup_progress_fn *progress;
+    void *progress_context;
+    pthread_mutex_t lock; /* of what follows, and of calls to progress */
+    double work_done;
+    double work_total;
+    enum cuzk_status status; /* first failure of a task, as err */
+    struct cuzk_error err;
+};
+
+/* The share of the whole that the columns take, and the weight of a G2 point in G1 points: measured, for progress
+   only. */
+static const double columns_share = 0.05;
+static const double g2_weight = 2.7;
+
+static void tell(struct setup *setup, double done, const char *what)
+{
+    if (setup->progress)
+        setup->progress(setup->progress_context, done, what);
+}
+
+/* --- Scalars ---------------------------------------------------------------------------------------- */
+
+struct combination {
+    struct columns *columns;
+    struct fr alpha, beta, inverse_gamma, inverse_delta;
+};
+
+enum { COMBINE_VARIABLES = 16384 };
+
+/* w becomes (β u + α v + w) / γ for inputs, / δ for aux variables: the scalars of ic and l. */
+static void combine(void *context, size_t task)
+{
+    const struct combination *c = context;
+    const struct columns *columns = c->columns;
+    size_t first = task * COMBINE_VARIABLES;
+    size_t end = first + COMBINE_VARIABLES;
+    end = end < columns->n_variables ? end : columns->n_variables;
+    for (size_t i = first; i < end; i++) {
+        struct fr u, v;
+        struct fr *w = &columns->w[i];
+        fr_mul(&u, &c->beta, &columns->u[i]);
+        fr_mul(&v, &c->alpha, &columns->v[i]);
+        fr_add(w, w, &u);
+        fr_add(w, w, &v);
+        fr_mul(w, w, i < columns->n_inputs ? &c->inverse_gamma : &c->inverse_delta);
+    }
+}
+
+/* Moves the elements that are not zero together; returns their number. */
+static size_t drop_zeros(struct fr *elements, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!fr_is_zero(&elements[i]))
+            elements[kept++] = elements[i];
+    }
+    return kept;
+}
+
+static enum cuzk_status check_combined(const struct columns *columns, struct cuzk_error *err)
+{
+    for (size_t i = 0; i < columns->n_variables; i++) {
+        if (!fr_is_zero(&columns->w[i]))
+            continue;
+        bool aux = i >= columns->n_inputs;
+        return error_set(err, CUZK_INVALID_ARGUMENT,
+                         "%s variable %zu gets the point at infinity: it occurs in no row",
+                         aux ? "aux" : "input", i - (aux ? columns->n_inputs : 0));
+    }
+    return CUZK_OK;
+}
+
+static void run(struct pool *pool, size_t count, void (*fn)(void *context, size_t i), void *context)
+{
+    if (pool) {
+        pool_run(pool, count, fn, context);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        fn(context, i);
+}
+
+/* Fills the columns and makes the vectors' scalars of them. */
+static enum cuzk_status make_scalars(struct setup *setup, struct cuzk_error *err)
+{
+    const struct shape *shape = setup->shape;
+    const struct setup_trapdoor *trapdoor = setup->trapdoor;
+    struct columns *columns = &setup->columns;
+    TRY(columns_evaluate(shape, &trapdoor->tau, columns, err));
+    struct combination combination = {
+        .columns = columns,
+        .alpha = trapdoor->alpha,
+        .beta = trapdoor->beta,
+    };
+    fr_inv(&combination.inverse_gamma, &trapdoor->gamma);
+    fr_inv(&combination.inverse_delta, &trapdoor->delta);
+    run(setup->pool, (columns->n_variables + COMBINE_VARIABLES - 1) / COMBINE_VARIABLES, combine,
+        &combination);
+    TRY(check_combined(columns, err));
+
+    fr_pow(&setup->h_factor, &trapdoor->tau, (uint64_t)1 << shape->log2_domain);
+    fr_sub(&setup->h_factor, &setup->h_factor, &fr_one);
+    fr_mul(&setup->h_factor, &setup->h_factor, &combination.inverse_delta);
+
+    size_t n_a = drop_zeros(columns->u, columns->n_variables);
+    size_t n_b = drop_zeros(columns->v, columns->n_variables);
+    /* A variable that occurs in A or B vanishes at τ for no more than m values of τ. */
+    if (n_a != (size_t)shape->n_inputs + shape->a_dense_aux ||
+        n_b != (size_t)shape->b_dense_inputs + shape->b_dense_aux)
+        return error_set(err, CUZK_INVALID_ARGUMENT, "tau is a root of a variable's polynomial");
+    struct output_vector *vectors = setup->vectors;
+    vectors[PARAMS_H].count = ((size_t)1 << shape->log2_domain) - 1;
+    vectors[PARAMS_L].count = shape->n_aux;
+    vectors[PARAMS_L].scalars = columns->w + columns->n_inputs;
+    vectors[PARAMS_A].count = n_a;
+    vectors[PARAMS_A].scalars = columns->u;
+    vectors[PARAMS_B_G1].count = vectors[PARAMS_B_G2].count = n_b;
+    vectors[PARAMS_B_G1].scalars = vectors[PARAMS_B_G2].scalars = columns->v;
+    return CUZK_OK;
+}
+
+/* --- Layout and tables ------------------------------------------------------------------------------- */
+
+static size_t point_bytes(int which)
+{
+    return which == PARAMS_B_G2 ? G2_BYTES : G1_BYTES;
+}
+
+static void lay_out(struct setup *setup)
+{
+    size_t offset = VK_BYTES(setup->shape->n_inputs);
+    for (int which = PARAMS_H; which < PARAMS_VECTORS; which++) {
+        struct output_vector *vector = &setup->vectors[which];
+        vector->offset = offset + 4;
+        vector->first_task = setup->n_tasks;
+        offset = vector->offset + vector->count * point_bytes(which);
+        setup->n_tasks += (vector->count + TASK_POINTS - 1) / TASK_POINTS;
+        setup->work_total += (double)vector->count * (which == PARAMS_B_G2 ? g2_weight : 1);
+    }
+    setup->file_bytes = offset;
+}
+
+static enum cuzk_status make_tables(struct setup *setup, struct cuzk_error *err)
+{
+    size_t n_g1 = setup->shape->n_inputs;
+    for (int which = PARAMS_H; which <= PARAMS_B_G1; which++)
+        n_g1 += setup->vectors[which].count;
+    TRY(fixed_base_g1_new(g1_generator(), n_g1, setup->pool, &setup->g1, err));
+    return fixed_base_g2_new(g2_generator(), setup->vectors[PARAMS_B_G2].count + 3, setup->pool,
+                             &setup->g2, err);
+}
+
+/* --- The verifying key ------------------------------------------------------------------------------ */
+
+static enum cuzk_status make_vk(const struct setup *setup, uint8_t *bytes, struct cuzk_error *err)
+{
+    const struct setup_trapdoor *trapdoor = setup->trapdoor;
+    uint32_t n_ic = setup->shape->n_inputs;
+    struct fr g1_scalars[] = { trapdoor->alpha, trapdoor->beta, trapdoor->delta };
+    struct fr g2_scalars[] = { trapdoor->beta, trapdoor->gamma, trapdoor->delta };
+    struct g1_affine g1[ARRAY_LEN(g1_scalars)];
+    struct g2_affine g2[ARRAY_LEN(g2_scalars)];
+    TRY(fixed_base_g1_mul(setup->g1, g1_scalars, ARRAY_LEN(g1), g1, err));
+    TRY(fixed_base_g2_mul(setup->g2, g2_scalars, ARRAY_LEN(g2), g2, err));
+    struct g1_affine *ic = mem_alloc(n_ic, sizeof *ic);
+    if (!ic)
+        return error_set(err, CUZK_NO_MEMORY, "no memory for %u ic points", n_ic);
+    enum cuzk_status status = fixed_base_g1_mul(setup->g1, setup->columns.w, n_ic, ic, err);
+    if (status == CUZK_OK) {
+        g1_encode(bytes, &g1[0]);
+        g1_encode(bytes + 96, &g1[1]);
+        g2_encode(bytes + 192, &g2[0]);
+        g2_encode(bytes + 384, &g2[1]);
+        g1_encode(bytes + 576, &g1[2]);
+        g2_encode(bytes + 672, &g2[2]);
+        store_u32_be(bytes + 864, n_ic);
+        for (uint32_t i = 0; i < n_ic; i++)
+            g1_encode(bytes + VK_BYTES(i), &ic[i]);
+    }
+    mem_free(ic);
+    return status;
+}
+
+/* --- The vectors ------------------------------------------------------------------------------------ */
+
+static enum cuzk_status write_at(const struct setup *setup, size_t offset, const uint8_t *bytes,
+                                 size_t len, struct cuzk_error *err)
+{
+    for (size_t done = 0; done < len;) {
+        ssize_t put = pwrite(setup->fd, bytes + done, len - done, (off_t)(offset + done));
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return error_errno(err, CUZK_IO, put < 0 ? errno : ENOSPC, "cannot write %s",
+                               setup->part);
+        done += (size_t)put;
+    }
+    return CUZK_OK;
+}
+
+/* h_i = τ^i (τ^m - 1) / δ, from i = first. */
+static void make_h_scalars(const struct setup *setup, size_t first, struct fr *scalars, size_t n)
+{
+    struct fr power;
+    fr_pow(&power, &setup->trapdoor->tau, first);
+    fr_mul(&power, &power, &setup->h_factor);
+    for (size_t i = 0; i < n; i++) {
+        scalars[i] = power;
+        fr_mul(&power, &power, &setup->trapdoor->tau);
+    }
+}
+
+/* What one task works with. */
+struct task_memory {
+    struct fr scalars[TASK_POINTS];
+    union {
+        struct g1_affine g1[TASK_POINTS];
+        struct g2_affine g2[TASK_POINTS];
+    } points;
+    uint8_t bytes[TASK_POINTS * G2_BYTES];
+};
+
+static enum cuzk_status make_points(const struct setup *setup, int which, size_t first, size_t n,
+                                    struct task_memory *memory, struct cuzk_error *err)
+{
+    const struct output_vector *vector = &setup->vectors[which];
+    const struct fr *scalars = memory->scalars;
+    if (which == PARAMS_H)
+        make_h_scalars(setup, first, memory->scalars, n);
+    else
+        scalars = vector->scalars + first;
+    size_t size = point_bytes(which);
+    if (which == PARAMS_B_G2) {
+        TRY(fixed_base_g2_mul(setup->g2, scalars, n, memory->points.g2, err));
+        for (size_t i = 0; i < n; i++)
+            g2_encode(memory->bytes + i * size, &memory->points.g2[i]);
+    } else {
+        TRY(fixed_base_g1_mul(setup->g1, scalars, n, memory->points.g1, err));
+        for (size_t i = 0; i < n; i++)
+            g1_encode(memory->bytes + i * size, &memory->points.g1[i]);
+    }
+    return write_at(setup, vector->offset + first * size, memory->bytes, n * size, err);
+}
+
+static bool has_failed(struct setup *setup)
+{
+    pthread_mutex_lock(&setup->lock);
+    bool failed = setup->status != CUZK_OK;
+    pthread_mutex_unlock(&setup->lock);
+    return failed;
+}
+
+static void points_task(void *context, size_t task)
+{
+    struct setup *setup = context;
+    if (has_failed(setup))
+        return;
+    int which = PARAMS_VECTORS - 1;
+    while (task < setup->vectors[which].first_task)
+        which--;
+    const struct output_vector *vector = &setup->vectors[which];
+    size_t first = (task - vector->first_task) * TASK_POINTS;
+    size_t n = vector->count - first < TASK_POINTS ? vector->count - first : TASK_POINTS;
+    struct cuzk_error err;
+    struct task_memory *memory = mem_alloc(1, sizeof *memory);
+    enum cuzk_status status = memory
+                                  ? make_points(setup, which, first, n, memory, &err)
+                                  : error_set(&err, CUZK_NO_MEMORY, "no memory to make points");
+    mem_free(memory);
+    pthread_mutex_lock(&setup->lock);
+    if (status != CUZK_OK && setup->status == CUZK_OK) {
+        setup->status = status;
+        setup->err = err;
+    }
+    setup->work_done += (double)n * (which == PARAMS_B_G2 ? g2_weight : 1);
+    double share = setup->work_done / setup->work_total;
+    tell(setup, columns_share + (1 - columns_share) * share,
+         params_vector_name((enum params_vector)which));
+    pthread_mutex_unlock(&setup->lock);
+}
+
+static enum cuzk_status write_vectors(struct setup *setup, struct cuzk_error *err)
+{
+    for (int which = PARAMS_H; which < PARAMS_VECTORS; which++) {
+        uint8_t count[4];
+        store_u32_be(count, (uint32_t)setup->vectors[which].count);
+        TRY(write_at(setup, setup->vectors[which].offset - 4, count, sizeof count, err));
+    }
+    run(setup->pool, setup->n_tasks, points_task, setup);
+    if (setup->status != CUZK_OK && err)
+        *err = setup->err;
+    return setup->status;
+}
+
+/* --- All together ----------------------------------------------------------------------------------- */
+
+static enum cuzk_status check_trapdoor(const struct setup_trapdoor *trapdoor,
+                                       struct cuzk_error *err)
+{
+    if (fr_is_zero(&trapdoor->alpha) || fr_is_zero(&trapdoor->beta) ||
+        fr_is_zero(&trapdoor->gamma) || fr_is_zero(&trapdoor->delta) || fr_is_zero(&trapdoor->tau))
+        return error_set(err, CUZK_INVALID_ARGUMENT, "a trapdoor is zero");
+    return CUZK_OK;
+}
+
+/* Writes the .params file under its temporary name and the .vk file; the rename is the caller's. */
+static enum cuzk_status write_files(struct setup *setup, const uint8_t *vk, const char *vk_path,
+                                    struct cuzk_error *err)
+{
+    size_t vk_bytes = VK_BYTES(setup->shape->n_inputs);
+    /* Taking the space now tells of a full disk before the work; not every file system can. */
+    if (fallocate(setup->fd, 0, 0, (off_t)setup->file_bytes) != 0 && errno == ENOSPC)
+        return error_errno(err, CUZK_IO, errno, "cannot write %s (%zu bytes)", setup->part,
+                           setup->file_bytes);
+    TRY(write_at(setup, 0, vk, vk_bytes, err));
+    TRY(write_vectors(setup, err));
+    if (fsync(setup->fd) != 0)
+        return error_errno(err, CUZK_IO, errno, "cannot write %s", setup->part);
+    return file_write(vk_path, vk, vk_bytes, err);
+}
+
+static enum cuzk_status write_and_rename(struct setup *setup, const char *path,
+                                         const char *vk_path, struct cuzk_error *err)
+{
+    uint8_t *vk = mem_alloc(VK_BYTES(setup->shape->n_inputs), 1);
+    if (!vk)
+        return error_set(err, CUZK_NO_MEMORY, "no memory for a verifying key");
+    enum cuzk_status status = make_vk(setup, vk, err);
+    if (status != CUZK_OK)
+        goto out;
+    setup->fd = open(setup->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (setup->fd < 0) {
+        status = error_errno(err, CUZK_IO, errno, "cannot create %s", setup->part);
+        goto out;
+    }
+    status = write_files(setup, vk, vk_path, err);
+    close(setup->fd);
+    if (status == CUZK_OK && rename(setup->part, path) != 0)
+        status = error_errno(err, CUZK_IO, errno, "cannot rename %s", setup->part);
+    if (status != CUZK_OK)
+        unlink(setup->part);
+out:
+    mem_free(vk);
+    return status;
+}
+
+/* path.part, and path with its .params replaced by .vk. */
+static enum cuzk_status make_names(const char *path, char part[PATH_MAX], char vk[PATH_MAX],
+                                   struct cuzk_error *err)
+{
+    size_t len = strlen(path);
+    size_t ending = strlen(".params");
+    size_t stem = len >= ending && strcmp(path + len - ending, ".params") == 0 ? len - ending : len;
+    if (len + ending >= PATH_MAX)
+        return error_set(err, CUZK_INVALID_ARGUMENT, "file name too long: %s", path);
+    snprintf(part, PATH_MAX, "%s.part", path);
+    snprintf(vk, PATH_MAX, "%.*s.vk", (int)stem, path);
+    return CUZK_OK;
+}
+
+enum cuzk_status setup_write(const struct shape *shape, const struct setup_trapdoor *trapdoor,
+                             const char *path, struct pool *pool, setup_progress_fn *progress,
+                             void *progress_context, struct cuzk_error *err)
+{
+    char part[PATH_MAX], vk_path[PATH_MAX];
+    TRY(check_trapdoor(trapdoor, err));
+    TRY(make_names(path, part, vk_path, err));
+    struct setup setup = {
+        .shape = shape,
+        .trapdoor = trapdoor,
+        .pool = pool,
+        .fd = -1,
+        .part = part,
+        .progress = progress,
+        .progress_context = progress_context,
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+    };
+    tell(&setup, 0, "columns");
+    enum cuzk_status status = make_scalars(&setup, err);
+    if (status == CUZK_OK) {
+        lay_out(&setup);
+        tell(&setup, columns_share, "tables");
+        status = make_tables(&setup, err);
+    }
+    if (status == CUZK_OK)
+        status = write_and_rename(&setup, path, vk_path, err);
+    fixed_base_g1_free(setup.g1);
+    fixed_base_g2_free(setup.g2);
+    columns_free(&setup.columns);
+    return status;
+}
