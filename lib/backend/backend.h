@@ -18,6 +18,7 @@
 struct backend_key {
     const uint8_t *h, *l, *a, *b_g1, *b_g2;
     uint32_t n_h, n_l, n_a, n_b_g1, n_b_g2;
+    bool is_file_map; /* read-only map of a file: its pages may be given back and read again */
 };
 
 struct backend_sums {

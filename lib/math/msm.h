@@ -19,6 +19,9 @@ struct msm_terms {
                                   system as they are done with, they can be read again */
 };
 
+/* About what a call holds beyond its arguments, at most, for a few threads. */
+enum { MSM_ROOM_BYTES = 192 << 20 };
+
 /* out = the sum, for all values of scalars and points (points of the subgroup; repeated and opposite
    ones included). The result does not depend on pool (NULL: the caller alone) or kernel (NULL: the
    best). CUZK_BAD_PARAMS names the first point found malformed; CUZK_NO_MEMORY. */

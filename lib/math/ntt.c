@@ -364,3 +364,8 @@ const struct ntt_arith *ntt_arith_best(void)
 {
     return &ntt_arith_portable;
 }
+
+const char *ntt_arith_name(const struct ntt_arith *arith)
+{
+    return arith->name;
+}

@@ -11,6 +11,7 @@ struct pool;
 struct ntt_arith;
 extern const struct ntt_arith ntt_arith_portable;
 const struct ntt_arith *ntt_arith_best(void); /* the fastest that runs on this machine */
+const char *ntt_arith_name(const struct ntt_arith *arith);
 
 enum { NTT_LOG2_MAX = 30 };
 

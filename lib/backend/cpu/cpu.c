@@ -1,0 +1,304 @@
+#include "backend/cpu/cpu.h"
+
+#include "backend/cpu/sections.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "math/msm.h"
+#include "math/ntt.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+struct backend_device {
+    struct pool *pool;
+    /* One partition at a time: two would only share the threads and need twice the memory. */
+    pthread_mutex_t busy;
+    char description[160];
+};
+
+struct backend_circuit {
+    struct backend_device *device;
+    const struct shape *shape;
+    struct backend_key key;
+    struct sections sections;
+};
+
+static enum cuzk_status cpu_count(const struct backend_options *options, unsigned *n,
+                                  struct cuzk_error *err)
+{
+    (void)options;
+    (void)err;
+    *n = 1;
+    return CUZK_OK;
+}
+
+static void cpu_close(struct backend_device *device)
+{
+    if (!device)
+        return;
+    pool_free(device->pool);
+    pthread_mutex_destroy(&device->busy);
+    mem_free(device);
+}
+
+static enum cuzk_status cpu_open(const struct backend_options *options, unsigned index,
+                                 struct backend_device **out, struct cuzk_error *err)
+{
+    if (index != 0)
+        return error_set(err, CUZK_NO_DEVICE, "cpu backend: device %u, there is only device 0",
+                         index);
+    struct backend_device *device = mem_zalloc(1, sizeof *device);
+    if (!device)
+        return error_set(err, CUZK_NO_MEMORY, "cpu backend: out of memory");
+    pthread_mutex_init(&device->busy, NULL);
+    device->pool = pool_new(options->threads);
+    if (!device->pool) {
+        cpu_close(device);
+        return error_set(err, CUZK_NO_MEMORY, "cpu backend: cannot start %u threads",
+                         options->threads);
+    }
+    snprintf(device->description, sizeof device->description, "cpu, %u threads, %s points, %s "
+             "transforms", pool_threads(device->pool), g1_kernel_best()->name,
+             ntt_arith_name(ntt_arith_best()));
+    *out = device;
+    return CUZK_OK;
+}
+
+static const char *cpu_describe(const struct backend_device *device)
+{
+    return device->description;
+}
+
+static enum cuzk_status cpu_memory(const struct backend_device *device, struct backend_memory *out,
+                                   struct cuzk_error *err)
+{
+    (void)device;
+    (void)err;
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    out->total_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * page;
+    out->free_bytes = (uint64_t)sysconf(_SC_AVPHYS_PAGES) * page;
+    return CUZK_OK;
+}
+
+static enum cuzk_status check_count(const char *section, uint32_t found, uint64_t wanted,
+                                    struct cuzk_error *err)
+{
+    if (found == wanted)
+        return CUZK_OK;
+    return error_set(err, CUZK_BAD_PARAMS, "section %s has %u points, the circuit needs %llu",
+                     section, found, (unsigned long long)wanted);
+}
+
+static enum cuzk_status check_key(const struct backend_circuit *circuit, struct cuzk_error *err)
+{
+    const struct backend_key *key = &circuit->key;
+    TRY(check_count("h", key->n_h, (UINT64_C(1) << circuit->shape->log2_domain) - 1, err));
+    TRY(check_count("l", key->n_l, circuit->sections.l.n_points, err));
+    TRY(check_count("a", key->n_a, circuit->sections.a.n_points, err));
+    TRY(check_count("b_g1", key->n_b_g1, circuit->sections.b.n_points, err));
+    return check_count("b_g2", key->n_b_g2, circuit->sections.b.n_points, err);
+}
+
+static void cpu_unload(struct backend_circuit *circuit)
+{
+    if (!circuit)
+        return;
+    sections_free(&circuit->sections);
+    mem_free(circuit);
+}
+
+static enum cuzk_status cpu_load(struct backend_device *device, const struct shape *shape,
+                                 const struct backend_key *key, struct backend_circuit **out,
+                                 struct cuzk_error *err)
+{
+    struct backend_circuit *circuit = mem_zalloc(1, sizeof *circuit);
+    if (!circuit)
+        return error_set(err, CUZK_NO_MEMORY, "cpu backend: out of memory");
+    circuit->device = device;
+    circuit->shape = shape;
+    circuit->key = *key;
+    enum cuzk_status status = sections_init(&circuit->sections, shape, err);
+    if (status == CUZK_OK)
+        status = check_key(circuit, err);
+    if (status != CUZK_OK) {
+        cpu_unload(circuit);
+        return status;
+    }
+    *out = circuit;
+    return CUZK_OK;
+}
+
+static uint64_t cpu_bytes(const struct backend_circuit *circuit)
+{
+    /* The peak is in the quotient: three arrays of the domain's size. Sums take less, but for small
+       circuits their fixed room is more. */
+    const uint64_t domain = UINT64_C(1) << circuit->shape->log2_domain;
+    const uint64_t quotient = 3 * domain * sizeof(struct fr);
+    const uint64_t sums = domain * sizeof(struct fr) + MSM_ROOM_BYTES;
+    return sections_bytes(&circuit->sections) + (quotient > sums ? quotient : sums);
+}
+
+/* --- Proving ------------------------------------------------------------------------------------- */
+
+/* A span of the timeline whose end carries its microseconds. */
+static uint64_t span_start(const struct timeline_scope *scope, enum timeline_kind kind)
+{
+    timeline_emit(scope, kind, -1);
+    return clock_now_ns();
+}
+
+static void span_end(const struct timeline_scope *scope, enum timeline_kind kind, uint64_t start_ns)
+{
+    timeline_emit(scope, kind, (int64_t)((clock_now_ns() - start_ns) / 1000));
+}
+
+static struct msm_terms section_terms(const struct backend_circuit *circuit, const char *name,
+                                      const uint8_t *points, uint32_t n_points)
+{
+    return (struct msm_terms){
+        .name = name,
+        .points = points,
+        .n_points = n_points,
+        .release_pages = circuit->key.is_file_map,
+    };
+}
+
+/* The quotient's coefficients, in an array of the domain's size that the caller frees. */
+static enum cuzk_status compute_h(const struct backend_circuit *circuit,
+                                  const struct witness *witness,
+                                  const struct timeline_scope *scope, struct fr **out,
+                                  struct cuzk_error *err)
+{
+    const struct shape *shape = circuit->shape;
+    struct pool *pool = circuit->device->pool;
+    const size_t domain = (size_t)1 << shape->log2_domain;
+    struct fr *a = mem_alloc(domain, sizeof *a);
+    struct fr *b = mem_alloc(domain, sizeof *b);
+    enum cuzk_status status = CUZK_OK;
+    if (!a || !b) {
+        status = error_set(err, CUZK_NO_MEMORY, "row values of 2^%u rows: out of memory",
+                           shape->log2_domain);
+        goto out;
+    }
+    uint64_t start = span_start(scope, TIMELINE_EVAL_START);
+    status = shape_eval_rows(shape, witness, pool, a, b, domain, err);
+    span_end(scope, TIMELINE_EVAL_END, start);
+    if (status != CUZK_OK)
+        goto out;
+    start = span_start(scope, TIMELINE_NTT_START);
+    status = ntt_quotient(a, b, shape->log2_domain, NULL, pool, err);
+    span_end(scope, TIMELINE_NTT_END, start);
+out:
+    mem_free(b);
+    if (status != CUZK_OK) {
+        mem_free(a);
+        a = NULL;
+    }
+    *out = a;
+    return status;
+}
+
+static enum cuzk_status sum_h(const struct backend_circuit *circuit, const struct fr *h,
+                              struct g1 *out, struct cuzk_error *err)
+{
+    const struct backend_key *key = &circuit->key;
+    struct msm_terms terms = section_terms(circuit, "h", key->h, key->n_h);
+    terms.scalars = h;
+    terms.n_scalars = key->n_h;
+    return g1_msm(out, &terms, NULL, circuit->device->pool, err);
+}
+
+/* Adds a section's values to its terms and sums them in the groups asked for. */
+static enum cuzk_status sum_section(const struct backend_circuit *circuit,
+                                    const struct section_map *map, const struct witness *witness,
+                                    struct msm_terms *g1_terms, struct g1 *g1_sum,
+                                    struct msm_terms *g2_terms, struct g2 *g2_sum,
+                                    struct cuzk_error *err)
+{
+    struct section_values values;
+    TRY(section_values_init(&values, map, witness, err));
+    struct pool *pool = circuit->device->pool;
+    struct msm_terms *both[] = { g1_terms, g2_terms };
+    for (size_t i = 0; i < 2; i++) {
+        if (!both[i])
+            continue;
+        both[i]->selected = values.selected;
+        both[i]->index = map->point;
+        both[i]->scalars = values.scalars;
+        both[i]->n_scalars = map->n_scalars;
+    }
+    enum cuzk_status status = g1_msm(g1_sum, g1_terms, NULL, pool, err);
+    if (status == CUZK_OK && g2_terms)
+        status = g2_msm(g2_sum, g2_terms, NULL, pool, err);
+    section_values_free(&values, map);
+    return status;
+}
+
+static enum cuzk_status sum_witness(const struct backend_circuit *circuit,
+                                    const struct witness *witness, struct backend_sums *out,
+                                    struct cuzk_error *err)
+{
+    const struct backend_key *key = &circuit->key;
+    const struct sections *sections = &circuit->sections;
+    struct msm_terms l = section_terms(circuit, "l", key->l, key->n_l);
+    struct msm_terms a = section_terms(circuit, "a", key->a, key->n_a);
+    struct msm_terms b_g1 = section_terms(circuit, "b_g1", key->b_g1, key->n_b_g1);
+    struct msm_terms b_g2 = section_terms(circuit, "b_g2", key->b_g2, key->n_b_g2);
+    TRY(sum_section(circuit, &sections->l, witness, &l, &out->l, NULL, NULL, err));
+    TRY(sum_section(circuit, &sections->a, witness, &a, &out->a, NULL, NULL, err));
+    return sum_section(circuit, &sections->b, witness, &b_g1, &out->b_g1, &b_g2, &out->b_g2, err);
+}
+
+static enum cuzk_status check_witness(const struct shape *shape, const struct witness *witness,
+                                      struct cuzk_error *err)
+{
+    if (witness->n_aux == shape->n_aux && witness->n_full == shape->n_full &&
+        witness->n_inputs == shape->n_inputs)
+        return CUZK_OK;
+    return error_set(err, CUZK_INVALID_ARGUMENT,
+                     "witness of %u inputs, %u variables, %u of them full-size; the circuit has "
+                     "%u, %u, %u",
+                     witness->n_inputs, witness->n_aux, witness->n_full, shape->n_inputs,
+                     shape->n_aux, shape->n_full);
+}
+
+static enum cuzk_status cpu_prove(struct backend_circuit *circuit, const struct witness *witness,
+                                  const struct timeline_scope *scope, struct backend_sums *out,
+                                  struct cuzk_error *err)
+{
+    TRY(check_witness(circuit->shape, witness, err));
+    uint64_t start = span_start(scope, TIMELINE_LOCK_WAIT_START);
+    pthread_mutex_lock(&circuit->device->busy);
+    timeline_emit(scope, TIMELINE_LOCK_WAIT_END, (int64_t)((clock_now_ns() - start) / 1000000));
+    start = span_start(scope, TIMELINE_GPU_START);
+    struct fr *h = NULL;
+    enum cuzk_status status = compute_h(circuit, witness, scope, &h, err);
+    if (status == CUZK_OK) {
+        const uint64_t msm_start = span_start(scope, TIMELINE_MSM_START);
+        status = sum_h(circuit, h, &out->h, err);
+        mem_free(h);
+        if (status == CUZK_OK)
+            status = sum_witness(circuit, witness, out, err);
+        span_end(scope, TIMELINE_MSM_END, msm_start);
+    }
+    timeline_emit(scope, TIMELINE_GPU_END, (int64_t)((clock_now_ns() - start) / 1000000));
+    pthread_mutex_unlock(&circuit->device->busy);
+    return status;
+}
+
+const struct backend backend_cpu = {
+    .name = "cpu",
+    .makes_proofs = true,
+    .count = cpu_count,
+    .open = cpu_open,
+    .close = cpu_close,
+    .describe = cpu_describe,
+    .memory = cpu_memory,
+    .load = cpu_load,
+    .unload = cpu_unload,
+    .bytes = cpu_bytes,
+    .prove = cpu_prove,
+};
