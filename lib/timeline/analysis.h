@@ -127,7 +127,7 @@ void timeline_log_free(struct timeline_log *log);
     X(ADMIT, "admission", "requests were being received, journalled or queued")                    \
     X(REPLY, "reply", "only verification and replies were left")                                   \
     X(UNRECORDED, "unrecorded", "a job was there, but the log does not say what it did")           \
-    X(NOTHING, "nothing_submitted", "nothing was submitted")
+    X(NOTHING, "nothing_submitted", "nothing (else) was submitted")
 
 enum timeline_part {
 #define X(name, json, words) TIMELINE_PART_##name,

@@ -40,7 +40,7 @@ static size_t number_epochs(struct timeline_log *log)
 {
     uint32_t epoch = 0;
     int64_t latest = 0;
-    bool seen = false; /* a prompt event in this epoch */
+    bool seen = false; /* work in this epoch; a doubled line of a start is no restart */
     size_t misplaced = 0;
     for (size_t i = 0; i < log->count; i++) {
         struct timeline_event *event = &log->events[i];
@@ -50,13 +50,14 @@ static size_t number_epochs(struct timeline_log *log)
             if ((back || starts) && is_restart(log, i, latest)) {
                 epoch++;
                 latest = event->time_us;
+                seen = false;
             } else if (back) {
                 misplaced++;
             }
             if (event->time_us > latest)
                 latest = event->time_us;
-            seen = true;
         }
+        seen |= event->label != 0 && event->kind != TIMELINE_RUN_START;
         event->epoch = epoch;
     }
     return misplaced;

@@ -246,7 +246,11 @@ static enum timeline_cause cause_of(const struct sweep *sweep, size_t d)
         return TIMELINE_CAUSE_ADMIT;
     if (system[COUNT_REPLY])
         return TIMELINE_CAUSE_REPLY;
-    return system[COUNT_JOBS] ? TIMELINE_CAUSE_UNRECORDED : TIMELINE_CAUSE_NOTHING;
+    /* What is left of the jobs may all be on other devices. */
+    bool elsewhere = false;
+    for (size_t i = 0; i < sweep->run->device_count; i++)
+        elsewhere |= sweep->devices[i][COUNT_BUSY] || sweep->devices[i][COUNT_LOCK];
+    return system[COUNT_JOBS] && !elsewhere ? TIMELINE_CAUSE_UNRECORDED : TIMELINE_CAUSE_NOTHING;
 }
 
 static bool add_stretch(struct timeline_device *device, int64_t start_us, int64_t end_us,
