@@ -190,7 +190,8 @@ struct cuzk_snapshot {
     uint64_t memory_budget_bytes, memory_used_bytes;
     unsigned synthesis_max, synthesis_active;
     uint64_t completed, failed, cancelled;
-    uint64_t invalid_proofs; /* partitions whose proof did not verify and were redone */
+    uint64_t invalid_proofs; /* proofs that our verifier refused; none of them left the process */
+    uint64_t preemptions;    /* partitions that passed a ready one of an older, lesser job */
     bool draining;
     struct cuzk_device_status *devices;
     size_t n_devices;

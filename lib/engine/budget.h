@@ -1,0 +1,61 @@
+/* The one accountant of memory: everything over 1 MiB is taken from it before it is allocated.
+   Belongs to the engine thread; no lock.
+
+   Nothing ever holds one part and waits for another one of the same kind. Requests have a share of
+   their own, and circuits are only taken when a partition would still fit beside a full share of
+   requests; so whenever no partition runs, the next one fits, and every wait ends. A part is
+   reserved for CRITICAL jobs. */
+#ifndef ENGINE_BUDGET_H
+#define ENGINE_BUDGET_H
+
+#include <cuzk/status.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum budget_use {
+    BUDGET_REQUESTS,   /* payloads and what is parsed from them */
+    BUDGET_CIRCUITS,   /* shapes, and on the cpu the prover's workspace */
+    BUDGET_PARTITIONS, /* witnesses */
+    BUDGET_USES,
+};
+
+struct budget {
+    uint64_t total;
+    uint64_t reserve;         /* for CRITICAL jobs: an eighth, at most 512 MiB */
+    uint64_t requests_max;    /* share of the requests: a quarter */
+    uint64_t used[BUDGET_USES];
+    uint64_t peak;            /* highest sum of used */
+};
+
+/* What somebody holds; zero-initialised it holds nothing. */
+struct budget_hold {
+    enum budget_use use;
+    uint64_t bytes;
+};
+
+void budget_init(struct budget *budget, uint64_t total);
+
+/* CUZK_RESOURCE_EXHAUSTED, with the numbers, if these bytes could not be had even with nothing else
+   in use. For circuits, floor is their partition's size. */
+enum cuzk_status budget_could_fit(const struct budget *budget, enum budget_use use, uint64_t bytes,
+                                  uint64_t floor, struct cuzk_error *err);
+
+/* Takes bytes for *hold, which must hold nothing; false: not now. */
+bool budget_take(struct budget *budget, enum budget_use use, uint64_t bytes, bool critical,
+                 struct budget_hold *hold);
+/* The same for a circuit, when partitions take up to floor bytes, its own and those of the circuits
+   that are loaded already. */
+bool budget_take_circuit(struct budget *budget, uint64_t bytes, uint64_t floor,
+                         struct budget_hold *hold);
+
+/* Gives back all but `keep` bytes; giving back twice changes nothing. */
+void budget_release(struct budget *budget, struct budget_hold *hold, uint64_t keep);
+
+uint64_t budget_used(const struct budget *budget);
+
+/* What this process may use: the least of the machine's available memory, the limits of its cgroup
+   and all groups above it (version 2 or 1), RLIMIT_AS and RLIMIT_DATA, less a sixteenth (256 MiB to
+   5 GiB). root is put before /proc and /sys: "" but in tests. */
+uint64_t budget_auto(const char *root);
+
+#endif

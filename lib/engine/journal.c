@@ -1,0 +1,476 @@
+#include "engine/journal.h"
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+struct journal {
+    char folder[PATH_MAX];
+    int lock_fd;
+    pthread_mutex_t mutex; /* of db */
+    sqlite3 *db;
+    uint64_t next_number;
+    journal_probe_fn *probe;
+    void *probe_context;
+};
+
+static const char schema[] =
+    "PRAGMA journal_mode=WAL;"
+    "PRAGMA synchronous=FULL;"
+    "PRAGMA user_version=1;"
+    "CREATE TABLE IF NOT EXISTS job ("
+    " number INTEGER PRIMARY KEY, request_id TEXT NOT NULL, hash BLOB NOT NULL,"
+    " kind INTEGER NOT NULL, priority INTEGER NOT NULL, state INTEGER NOT NULL,"
+    " starts INTEGER NOT NULL DEFAULT 0, request_bytes INTEGER NOT NULL,"
+    " finished_unix INTEGER, error_status INTEGER, error_text TEXT, proof BLOB,"
+    " queue_ms INTEGER, srs_load_ms INTEGER, synthesis_ms INTEGER, device_ms INTEGER,"
+    " total_ms INTEGER);"
+    "CREATE TABLE IF NOT EXISTS counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL);"
+    "INSERT OR IGNORE INTO counter VALUES ('next_number', 1);";
+
+static void probe(struct journal *journal, const char *point)
+{
+    if (journal->probe)
+        journal->probe(journal->probe_context, point);
+}
+
+void journal_set_probe(struct journal *journal, journal_probe_fn *fn, void *context)
+{
+    journal->probe = fn;
+    journal->probe_context = context;
+}
+
+static enum cuzk_status sql_error(struct journal *journal, const char *what,
+                                  struct cuzk_error *err)
+{
+    int code = sqlite3_errcode(journal->db);
+    return error_set(err,
+                     code == SQLITE_FULL    ? CUZK_RESOURCE_EXHAUSTED
+                     : code == SQLITE_NOMEM ? CUZK_NO_MEMORY
+                                            : CUZK_IO,
+                     "journal %s: cannot %s: %s", journal->folder, what,
+                     sqlite3_errmsg(journal->db));
+}
+
+static enum cuzk_status file_error(struct cuzk_error *err, int saved)
+{
+    if (err && (saved == ENOSPC || saved == EDQUOT))
+        err->status = CUZK_RESOURCE_EXHAUSTED;
+    return saved == ENOSPC || saved == EDQUOT ? CUZK_RESOURCE_EXHAUSTED : CUZK_IO;
+}
+
+/* One statement with its bindings; every step of a function's work goes through here. */
+struct statement {
+    struct journal *journal;
+    sqlite3_stmt *stmt;
+    int bound;
+};
+
+static bool prepare(struct statement *s, struct journal *journal, const char *sql)
+{
+    *s = (struct statement){ .journal = journal };
+    return sqlite3_prepare_v2(journal->db, sql, -1, &s->stmt, NULL) == SQLITE_OK;
+}
+
+static void bind_int(struct statement *s, uint64_t value)
+{
+    sqlite3_bind_int64(s->stmt, ++s->bound, (sqlite3_int64)value);
+}
+
+static void bind_text(struct statement *s, const char *text)
+{
+    sqlite3_bind_text(s->stmt, ++s->bound, text, -1, SQLITE_TRANSIENT);
+}
+
+static void bind_blob(struct statement *s, const void *bytes, size_t len)
+{
+    sqlite3_bind_blob64(s->stmt, ++s->bound, bytes, len, SQLITE_TRANSIENT);
+}
+
+static enum cuzk_status run(struct statement *s, const char *what, struct cuzk_error *err)
+{
+    enum cuzk_status status = CUZK_OK;
+    if (!s->stmt || sqlite3_step(s->stmt) != SQLITE_DONE)
+        status = sql_error(s->journal, what, err);
+    sqlite3_finalize(s->stmt);
+    return status;
+}
+
+static enum cuzk_status execute(struct journal *journal, const char *sql, struct cuzk_error *err)
+{
+    if (sqlite3_exec(journal->db, sql, NULL, NULL, NULL) == SQLITE_OK)
+        return CUZK_OK;
+    return sql_error(journal, "write", err);
+}
+
+/* --- Files -------------------------------------------------------------------------------------- */
+
+static void payload_path(const struct journal *journal, uint64_t number,
+                         const uint8_t hash[REQUEST_HASH_BYTES], const char *ending,
+                         char path[PATH_MAX])
+{
+    char hex[2 * REQUEST_HASH_BYTES + 1];
+    hex_encode(hash, REQUEST_HASH_BYTES, hex);
+    snprintf(path, PATH_MAX, "%.3000s/%s.%016" PRIx64 "%s", journal->folder, hex, number, ending);
+}
+
+static enum cuzk_status sync_folder(const struct journal *journal, struct cuzk_error *err)
+{
+    int fd = open(journal->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int saved = fd < 0 || fsync(fd) != 0 ? errno : 0;
+    if (fd >= 0)
+        close(fd);
+    return saved ? error_errno(err, CUZK_IO, saved, "journal %s: cannot sync", journal->folder)
+                 : CUZK_OK;
+}
+
+/* Is a pending job's request in this file? Names that are not ours are left alone. */
+static bool is_orphan(struct journal *journal, const char *name)
+{
+    size_t len = strlen(name);
+    uint64_t number;
+    uint8_t bytes[8];
+    if (len > 5 && strcmp(name + len - 5, ".part") == 0)
+        return true;
+    if (len != 2 * REQUEST_HASH_BYTES + 17 || !hex_decode(name + len - 16, bytes, sizeof bytes))
+        return false;
+    number = load_u64_be(bytes);
+    struct statement s;
+    bool pending = false;
+    if (prepare(&s, journal, "SELECT 1 FROM job WHERE number = ? AND state = 0")) {
+        bind_int(&s, number);
+        pending = sqlite3_step(s.stmt) != SQLITE_DONE; /* an error keeps the file */
+    }
+    sqlite3_finalize(s.stmt);
+    return !pending;
+}
+
+static void remove_orphans(struct journal *journal)
+{
+    DIR *folder = opendir(journal->folder);
+    if (!folder)
+        return;
+    for (struct dirent *entry; (entry = readdir(folder));)
+        if (is_orphan(journal, entry->d_name))
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    closedir(folder);
+}
+
+/* --- Opening ------------------------------------------------------------------------------------ */
+
+static enum cuzk_status lock_folder(struct journal *journal, struct cuzk_error *err)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%.3000s/lock", journal->folder);
+    journal->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (journal->lock_fd < 0)
+        return error_errno(err, CUZK_IO, errno, "cannot create %s", path);
+    if (flock(journal->lock_fd, LOCK_EX | LOCK_NB) != 0)
+        return error_set(err, CUZK_FAILED_PRECONDITION,
+                         "journal %s: another process is running on it", journal->folder);
+    return CUZK_OK;
+}
+
+static enum cuzk_status set_poison_aside(struct journal *journal, struct cuzk_error *err)
+{
+    struct statement s;
+    if (!prepare(&s, journal, "SELECT number, hash, request_id FROM job WHERE state = 0 AND starts >= ?"))
+        return sql_error(journal, "read", err);
+    bind_int(&s, JOURNAL_STARTS_MAX);
+    while (sqlite3_step(s.stmt) == SQLITE_ROW) {
+        uint64_t number = (uint64_t)sqlite3_column_int64(s.stmt, 0);
+        const uint8_t *hash = sqlite3_column_blob(s.stmt, 1);
+        if (!hash || sqlite3_column_bytes(s.stmt, 1) != REQUEST_HASH_BYTES)
+            continue;
+        char from[PATH_MAX];
+        char to[PATH_MAX];
+        payload_path(journal, number, hash, "", from);
+        payload_path(journal, number, hash, ".poison", to);
+        if (rename(from, to) == 0)
+            log_error("journal", "job %s-%016" PRIx64 " died with this process %d times and is set "
+                      "aside; its request is kept as %s",
+                      (const char *)sqlite3_column_text(s.stmt, 2), number, JOURNAL_STARTS_MAX, to);
+    }
+    sqlite3_finalize(s.stmt);
+    if (!prepare(&s, journal,
+                 "UPDATE job SET state = 2, finished_unix = ?, error_status = ?, error_text = ?"
+                 " WHERE state = 0 AND starts >= ?"))
+        return sql_error(journal, "write", err);
+    bind_int(&s, clock_unix_s());
+    bind_int(&s, CUZK_INTERNAL);
+    bind_text(&s, "set aside: the daemon died three times while it worked on this job");
+    bind_int(&s, JOURNAL_STARTS_MAX);
+    return run(&s, "write", err);
+}
+
+static enum cuzk_status read_counter(struct journal *journal, struct cuzk_error *err)
+{
+    struct statement s;
+    if (!prepare(&s, journal, "SELECT value FROM counter WHERE name = 'next_number'") ||
+        sqlite3_step(s.stmt) != SQLITE_ROW) {
+        sqlite3_finalize(s.stmt);
+        return sql_error(journal, "read the counter", err);
+    }
+    journal->next_number = (uint64_t)sqlite3_column_int64(s.stmt, 0);
+    sqlite3_finalize(s.stmt);
+    return CUZK_OK;
+}
+
+static enum cuzk_status open_database(struct journal *journal, struct cuzk_error *err)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%.3000s/journal.sqlite", journal->folder);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    if (sqlite3_open_v2(path, &journal->db, flags, NULL) != SQLITE_OK)
+        return journal->db ? sql_error(journal, "open", err)
+                           : error_set(err, CUZK_NO_MEMORY, "no memory for the journal");
+    TRY(execute(journal, schema, err));
+    TRY(set_poison_aside(journal, err));
+    TRY(read_counter(journal, err));
+    remove_orphans(journal);
+    return CUZK_OK;
+}
+
+enum cuzk_status journal_open(const char *folder, struct journal **out, struct cuzk_error *err)
+{
+    TRY(file_make_dirs(folder, err));
+    struct journal *journal = mem_zalloc(1, sizeof *journal);
+    if (!journal)
+        return error_set(err, CUZK_NO_MEMORY, "no memory for the journal");
+    journal->lock_fd = -1;
+    pthread_mutex_init(&journal->mutex, NULL);
+    snprintf(journal->folder, sizeof journal->folder, "%s", folder);
+    enum cuzk_status status = lock_folder(journal, err);
+    if (status == CUZK_OK)
+        status = open_database(journal, err);
+    if (status != CUZK_OK) {
+        journal_close(journal);
+        return status;
+    }
+    *out = journal;
+    return CUZK_OK;
+}
+
+void journal_close(struct journal *journal)
+{
+    if (!journal)
+        return;
+    sqlite3_close(journal->db);
+    if (journal->lock_fd >= 0)
+        close(journal->lock_fd);
+    pthread_mutex_destroy(&journal->mutex);
+    mem_free(journal);
+}
+
+uint64_t journal_next_number(const struct journal *journal)
+{
+    return journal->next_number;
+}
+
+/* --- Reading ------------------------------------------------------------------------------------ */
+
+static void read_row(sqlite3_stmt *row, struct journal_job *job)
+{
+    uint64_t now = clock_unix_s();
+    uint64_t finished = (uint64_t)sqlite3_column_int64(row, 7);
+    const char *error = (const char *)sqlite3_column_text(row, 9);
+    *job = (struct journal_job){
+        .number = (uint64_t)sqlite3_column_int64(row, 0),
+        .request_id = (const char *)sqlite3_column_text(row, 1),
+        .hash = sqlite3_column_blob(row, 2),
+        .kind = (enum cuzk_proof_kind)sqlite3_column_int(row, 3),
+        .priority = (enum cuzk_priority)sqlite3_column_int(row, 4),
+        .state = (enum journal_state)sqlite3_column_int(row, 5),
+        .starts = (unsigned)sqlite3_column_int(row, 6),
+        .age_ms = now > finished ? (now - finished) * 1000 : 0,
+        .error_status = (enum cuzk_status)sqlite3_column_int(row, 8),
+        .error_text = error ? error : "",
+        .proof = sqlite3_column_blob(row, 10),
+        .proof_len = (size_t)sqlite3_column_bytes(row, 10),
+        .queue_ms = (uint64_t)sqlite3_column_int64(row, 11),
+        .srs_load_ms = (uint64_t)sqlite3_column_int64(row, 12),
+        .synthesis_ms = (uint64_t)sqlite3_column_int64(row, 13),
+        .device_ms = (uint64_t)sqlite3_column_int64(row, 14),
+        .total_ms = (uint64_t)sqlite3_column_int64(row, 15),
+        .request_bytes = (uint64_t)sqlite3_column_int64(row, 16),
+    };
+}
+
+enum cuzk_status journal_visit(struct journal *journal, journal_visit_fn *visit, void *context,
+                               struct cuzk_error *err)
+{
+    struct statement s;
+    if (!prepare(&s, journal,
+                 "SELECT number, request_id, hash, kind, priority, state, starts, finished_unix,"
+                 " error_status, error_text, proof, queue_ms, srs_load_ms, synthesis_ms,"
+                 " device_ms, total_ms, request_bytes FROM job ORDER BY number"))
+        return sql_error(journal, "read", err);
+    enum cuzk_status status = CUZK_OK;
+    int step = SQLITE_DONE;
+    while (status == CUZK_OK && (step = sqlite3_step(s.stmt)) == SQLITE_ROW) {
+        struct journal_job job;
+        read_row(s.stmt, &job);
+        if (job.request_id && job.hash &&
+            sqlite3_column_bytes(s.stmt, 2) == REQUEST_HASH_BYTES)
+            status = visit(context, &job, err);
+    }
+    if (status == CUZK_OK && step != SQLITE_DONE)
+        status = sql_error(journal, "read", err);
+    sqlite3_finalize(s.stmt);
+    return status;
+}
+
+enum cuzk_status journal_read(struct journal *journal, uint64_t number, const char *request_id,
+                              enum cuzk_priority priority,
+                              const uint8_t hash[REQUEST_HASH_BYTES], struct request **out,
+                              struct cuzk_error *err)
+{
+    char path[PATH_MAX];
+    uint8_t *bytes;
+    size_t len;
+    uint8_t digest[SHA256_BYTES];
+    payload_path(journal, number, hash, "", path);
+    TRY(file_read(path, (size_t)REQUEST_PAYLOAD_BYTES_MAX + (1 << 20), &bytes, &len, err));
+    sha256(bytes, len, digest);
+    if (memcmp(digest, hash, sizeof digest) != 0) {
+        mem_free(bytes);
+        return error_set(err, CUZK_IO, "%s: its content does not have the digest in its name", path);
+    }
+    return request_decode(request_id, priority, bytes, len, out, err);
+}
+
+/* --- Writing ------------------------------------------------------------------------------------ */
+
+static enum cuzk_status insert_row(struct journal *journal, uint64_t number,
+                                   const struct request *request, struct cuzk_error *err)
+{
+    struct statement s;
+    TRY(execute(journal, "BEGIN IMMEDIATE", err));
+    prepare(&s, journal,
+            "INSERT INTO job (number, request_id, hash, kind, priority, state, request_bytes)"
+            " VALUES (?, ?, ?, ?, ?, 0, ?)");
+    bind_int(&s, number);
+    bind_text(&s, request->id);
+    bind_blob(&s, request->hash, REQUEST_HASH_BYTES);
+    bind_int(&s, (uint64_t)request->kind);
+    bind_int(&s, (uint64_t)request->priority);
+    bind_int(&s, request->encoded_len);
+    enum cuzk_status status = run(&s, "add a job", err);
+    if (status == CUZK_OK) {
+        prepare(&s, journal, "UPDATE counter SET value = max(value, ? + 1) WHERE name = 'next_number'");
+        bind_int(&s, number);
+        status = run(&s, "count", err);
+    }
+    if (status == CUZK_OK)
+        status = execute(journal, "COMMIT", err);
+    if (status != CUZK_OK)
+        sqlite3_exec(journal->db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
+
+enum cuzk_status journal_add(struct journal *journal, uint64_t number,
+                             const struct request *request, struct cuzk_error *err)
+{
+    char path[PATH_MAX];
+    payload_path(journal, number, request->hash, "", path);
+    probe(journal, "before file");
+    errno = 0;
+    if (file_write(path, request->encoded, request->encoded_len, err) != CUZK_OK) {
+        enum cuzk_status status = file_error(err, errno);
+        error_prefix(err, "journal");
+        return status;
+    }
+    enum cuzk_status status = sync_folder(journal, err);
+    probe(journal, "before row");
+    if (status == CUZK_OK) {
+        pthread_mutex_lock(&journal->mutex);
+        status = insert_row(journal, number, request, err);
+        pthread_mutex_unlock(&journal->mutex);
+    }
+    if (status != CUZK_OK)
+        unlink(path);
+    probe(journal, "after row");
+    return status;
+}
+
+enum cuzk_status journal_start(struct journal *journal, uint64_t number, int delta,
+                               struct cuzk_error *err)
+{
+    struct statement s;
+    probe(journal, "before start");
+    pthread_mutex_lock(&journal->mutex);
+    prepare(&s, journal, "UPDATE job SET starts = max(0, starts + ?) WHERE number = ? AND state = 0");
+    sqlite3_bind_int(s.stmt, ++s.bound, delta);
+    bind_int(&s, number);
+    enum cuzk_status status = run(&s, "count a start", err);
+    pthread_mutex_unlock(&journal->mutex);
+    probe(journal, "after start");
+    return status;
+}
+
+enum cuzk_status journal_finish(struct journal *journal, const struct journal_job *job,
+                                struct cuzk_error *err)
+{
+    struct statement s;
+    char path[PATH_MAX];
+    probe(journal, "before finish");
+    pthread_mutex_lock(&journal->mutex);
+    prepare(&s, journal,
+            "UPDATE job SET state = ?, finished_unix = ?, error_status = ?, error_text = ?,"
+            " proof = ?, queue_ms = ?, srs_load_ms = ?, synthesis_ms = ?, device_ms = ?,"
+            " total_ms = ? WHERE number = ? AND state = 0");
+    bind_int(&s, (uint64_t)job->state);
+    bind_int(&s, clock_unix_s());
+    bind_int(&s, (uint64_t)job->error_status);
+    bind_text(&s, job->error_text);
+    bind_blob(&s, job->proof, job->proof_len);
+    bind_int(&s, job->queue_ms);
+    bind_int(&s, job->srs_load_ms);
+    bind_int(&s, job->synthesis_ms);
+    bind_int(&s, job->device_ms);
+    bind_int(&s, job->total_ms);
+    bind_int(&s, job->number);
+    enum cuzk_status status = run(&s, "record a result", err);
+    pthread_mutex_unlock(&journal->mutex);
+    probe(journal, "after finish");
+    if (status == CUZK_OK) {
+        payload_path(journal, job->number, job->hash, "", path);
+        unlink(path);
+    }
+    return status;
+}
+
+enum cuzk_status journal_forget(struct journal *journal, const uint64_t *numbers, size_t n,
+                                struct cuzk_error *err)
+{
+    pthread_mutex_lock(&journal->mutex);
+    enum cuzk_status status = execute(journal, "BEGIN IMMEDIATE", err);
+    for (size_t i = 0; i < n && status == CUZK_OK; i++) {
+        struct statement s;
+        prepare(&s, journal, "DELETE FROM job WHERE number = ? AND state <> 0");
+        bind_int(&s, numbers[i]);
+        status = run(&s, "forget a job", err);
+    }
+    if (status == CUZK_OK)
+        status = execute(journal, "COMMIT", err);
+    if (status != CUZK_OK)
+        sqlite3_exec(journal->db, "ROLLBACK", NULL, NULL, NULL);
+    pthread_mutex_unlock(&journal->mutex);
+    return status;
+}

@@ -1,0 +1,169 @@
+/* Copies of the engine's state for those who look at it. */
+#include "engine/core.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *partition_text(const struct job *job, unsigned p)
+{
+    if (!job->line_partitions)
+        return "pending";
+    switch (job->line_partitions[p].state) {
+    case PARTITION_WAITING:
+    case PARTITION_STATES:
+        break;
+    case PARTITION_SYNTHESIZING:
+        return "synthesizing";
+    case PARTITION_BLOCKED:
+    case PARTITION_READY:
+        return "synth_done";
+    case PARTITION_PROVING:
+    case PARTITION_PROVED:
+        return "gpu";
+    case PARTITION_VERIFIED:
+        return "done";
+    }
+    return "pending";
+}
+
+static bool copy_job(struct cuzk_job_status *out, const struct job *job, uint64_t now_ns)
+{
+    memcpy(out->job_id, job->id, sizeof out->job_id);
+    out->kind = job->kind;
+    out->state = job_state_text(job->state);
+    out->started_ms_ago = (now_ns - job->accepted_ns) / 1000000;
+    out->n_partitions = job->n_partitions;
+    out->partitions = mem_zalloc(job->n_partitions, sizeof *out->partitions);
+    if (!out->partitions)
+        return false;
+    for (unsigned p = 0; p < job->n_partitions; p++)
+        out->partitions[p] = (struct cuzk_partition_status){
+            .index = p,
+            .state = partition_text(job, p),
+            .synth_ms = job->partitions[p].synth_ns / 1000000,
+            .device_ms = job->partitions[p].device_ns / 1000000,
+        };
+    return true;
+}
+
+static bool copy_jobs(const struct cuzk_engine *engine, struct cuzk_snapshot *out, uint64_t now_ns)
+{
+    out->jobs = mem_zalloc(engine->pipeline.queue.len, sizeof *out->jobs);
+    if (!out->jobs)
+        return false;
+    for (size_t i = 0; i < engine->pipeline.queue.len; i++) {
+        const struct job *job = core_job_of(engine->pipeline.queue.entries[i]->owner);
+        bool waits = job->state == JOB_ACCEPTED || job->state == JOB_QUEUED;
+        struct cuzk_queue_status *queue = &out->queues[job->kind - 1];
+        queue->pending += waits;
+        queue->in_progress += !waits;
+        if (!copy_job(&out->jobs[out->n_jobs++], job, now_ns))
+            return false;
+    }
+    return true;
+}
+
+static bool copy_devices(const struct cuzk_engine *engine, struct cuzk_snapshot *out,
+                         uint64_t now_ns)
+{
+    out->n_devices = engine->setup.n_devices;
+    out->devices = mem_zalloc(out->n_devices, sizeof *out->devices);
+    if (!out->devices)
+        return false;
+    for (unsigned d = 0; d < out->n_devices; d++) {
+        struct cuzk_device_status *device = &out->devices[d];
+        device->ordinal = d;
+        device->partition = -1;
+        memcpy(device->name, engine->devices[d].name, sizeof device->name);
+        memcpy(device->backend, engine->devices[d].backend, sizeof device->backend);
+        device->quarantined = engine->pipeline.quarantined >> d & 1;
+    }
+    for (unsigned i = 0; i < engine->n_workers; i++) {
+        const struct worker *worker = &engine->workers[i];
+        if (worker->class != WORKER_DEVICE || !worker->busy)
+            continue;
+        struct cuzk_device_status *device = &out->devices[worker->device];
+        uint64_t busy_ms = (now_ns - worker->since_ns) / 1000000;
+        if (device->partition >= 0 && device->busy_ms >= busy_ms)
+            continue; /* of several, the one that has been there longest */
+        memcpy(device->job_id, worker->task.job->id, sizeof device->job_id);
+        device->kind = worker->task.job->kind;
+        device->partition = (int)worker->task.partition;
+        device->busy_ms = busy_ms;
+    }
+    return true;
+}
+
+static bool copy_srs(const struct cuzk_engine *engine, struct cuzk_snapshot *out)
+{
+    out->srs = mem_zalloc(CORE_SRS_MAX, sizeof *out->srs);
+    if (!out->srs)
+        return false;
+    for (size_t i = 0; i < CORE_SRS_MAX; i++) {
+        const struct srs_entry *entry = &engine->srs[i];
+        if (!entry->loaded)
+            continue;
+        struct cuzk_srs_status *srs = &out->srs[out->n_srs++];
+        memcpy(srs->circuit_id, entry->circuit_id, sizeof srs->circuit_id);
+        srs->bytes = entry->loaded->mapped_bytes;
+        srs->references = entry->references;
+        srs->dev = entry->loaded->dev;
+    }
+    return true;
+}
+
+static void copy_counters(const struct cuzk_engine *engine, struct cuzk_snapshot *out,
+                          struct core_stats *stats)
+{
+    *stats = engine->stats;
+    stats->preemptions = engine->pipeline.preemptions;
+    stats->n_workers = engine->n_workers;
+    stats->budget_peak = engine->budget.peak;
+    for (unsigned k = 0; k < 4; k++) {
+        out->queues[k].kind = (enum cuzk_proof_kind)(k + 1);
+        out->queues[k].completed = stats->kind[k].completed;
+        out->queues[k].failed = stats->kind[k].failed;
+        out->completed += stats->kind[k].completed;
+        out->failed += stats->kind[k].failed;
+        out->cancelled += stats->kind[k].cancelled;
+    }
+    out->invalid_proofs = stats->invalid_proofs;
+    out->preemptions = stats->preemptions;
+    out->memory_budget_bytes = engine->budget.total;
+    out->memory_used_bytes = budget_used(&engine->budget);
+    out->synthesis_max = engine->limits.synthesis_concurrency;
+    out->synthesis_active = engine->pipeline.count[PARTITION_SYNTHESIZING];
+    out->draining = engine->draining;
+}
+
+enum cuzk_status core_snapshot(struct cuzk_engine *engine, struct cuzk_snapshot *out,
+                               struct core_stats *stats, struct cuzk_error *err)
+{
+    uint64_t now_ns = clock_now_ns();
+    *out = (struct cuzk_snapshot){ .uptime_ms = (now_ns - engine->opened_ns) / 1000000 };
+    copy_counters(engine, out, stats);
+    if (!copy_jobs(engine, out, now_ns) || !copy_devices(engine, out, now_ns) ||
+        !copy_srs(engine, out)) {
+        cuzk_snapshot_free(out);
+        return error_set(err, CUZK_NO_MEMORY, "no memory for a snapshot");
+    }
+    for (unsigned k = 0; k < 4; k++) {
+        stats->queued += out->queues[k].pending;
+        stats->running += out->queues[k].in_progress;
+    }
+    return CUZK_OK;
+}
+
+void cuzk_snapshot_free(struct cuzk_snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->n_jobs; i++)
+        mem_free(snapshot->jobs[i].partitions);
+    mem_free(snapshot->jobs);
+    mem_free(snapshot->devices);
+    mem_free(snapshot->srs);
+    *snapshot = (struct cuzk_snapshot){ 0 };
+}

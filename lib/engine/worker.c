@@ -1,0 +1,151 @@
+/* What workers do with their tasks. Nothing here touches what belongs to the engine thread; a job's fixed
+   fields (ids, request, work) may be read while it is pinned. */
+#include "engine/core.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static struct timeline_scope scope_of(const struct cuzk_engine *engine, const struct worker *worker)
+{
+    const struct task *task = &worker->task;
+    struct timeline_scope scope = { engine->timeline, task->job ? task->job->id : NULL, -1, -1, -1 };
+    if (task->kind == TASK_SYNTHESIZE || task->kind == TASK_PROVE || task->kind == TASK_VERIFY)
+        scope.partition = (int32_t)task->partition;
+    if (task->kind == TASK_SYNTHESIZE || task->kind == TASK_PROVE)
+        scope.worker = worker->number;
+    if (task->kind == TASK_PROVE)
+        scope.device = (int32_t)worker->device;
+    return scope;
+}
+
+/* A start that could not be counted is no reason to fail a job: poison is only noticed later. */
+static enum cuzk_status read_request(struct cuzk_engine *engine, struct task *task,
+                                     const struct timeline_scope *scope)
+{
+    struct job *job = task->job;
+    if (!job->journaled)
+        return CUZK_OK;
+    timeline_emit(scope, TIMELINE_JOURNAL_START, -1);
+    if (journal_start(engine->journal, job->number, 1, &task->err) != CUZK_OK)
+        log_warn("engine", "job %s: %s", job->id, task->err.text);
+    enum cuzk_status status =
+        journal_read(engine->journal, job->number, job->request_id, job->priority, job->hash,
+                     &task->request, &task->err);
+    timeline_emit(scope, TIMELINE_JOURNAL_END, (int64_t)job->request_bytes);
+    return status;
+}
+
+static enum cuzk_status parse(struct cuzk_engine *engine, struct task *task,
+                              const struct timeline_scope *scope)
+{
+    TRY(read_request(engine, task, scope));
+    timeline_emit(scope, TIMELINE_PARSE_START, -1);
+    enum cuzk_status status = engine->setup.ops->parse(engine->setup.context, task->request,
+                                                       &task->work, &task->err);
+    timeline_emit(scope, TIMELINE_PARSE_END, -1);
+    request_free(task->request);
+    task->request = NULL;
+    return status;
+}
+
+static enum cuzk_status synthesize(struct cuzk_engine *engine, struct task *task,
+                                   const struct timeline_scope *scope)
+{
+    uint64_t start = clock_now_ns();
+    timeline_emit(scope, TIMELINE_SYNTH_START, -1);
+    enum cuzk_status status = engine->setup.ops->synthesize(
+        task->work, task->loaded, task->partition, &task->witness, &task->err);
+    if (status == CUZK_OK)
+        timeline_emit(scope, TIMELINE_SYNTH_END, (int64_t)((clock_now_ns() - start) / 1000000));
+    return status;
+}
+
+static enum cuzk_status prove(struct cuzk_engine *engine, struct task *task,
+                              const struct timeline_scope *scope)
+{
+    timeline_emit(scope, TIMELINE_GPU_PICKUP, -1);
+    enum cuzk_status status = engine->setup.ops->check(task->loaded, &task->err);
+    if (status == CUZK_OK) {
+        struct work_span span = { *scope, task->partition, task->device };
+        status = engine->setup.ops->prove(task->work, task->loaded, task->witness, &span,
+                                          task->proof, &task->err);
+    }
+    engine->setup.ops->witness_free(task->witness);
+    task->witness = NULL;
+    return status;
+}
+
+static enum cuzk_status verify(struct cuzk_engine *engine, struct task *task,
+                               const struct timeline_scope *scope)
+{
+    timeline_emit(scope, TIMELINE_VERIFY_START, -1);
+    enum cuzk_status status =
+        task->kind == TASK_VERIFY
+            ? engine->setup.ops->verify(task->work, task->loaded, task->partition, task->proof,
+                                        &task->err)
+            : engine->setup.ops->verify_all(task->work, task->loaded, task->proofs, &task->err);
+    timeline_emit(scope, TIMELINE_VERIFY_END, -1);
+    return status;
+}
+
+static enum cuzk_status record(struct cuzk_engine *engine, struct task *task,
+                               const struct timeline_scope *scope)
+{
+    timeline_emit(scope, TIMELINE_JOURNAL_START, -1);
+    enum cuzk_status status = journal_finish(engine->journal, &task->record, &task->err);
+    timeline_emit(scope, TIMELINE_JOURNAL_END, (int64_t)task->record.proof_len);
+    return status;
+}
+
+static enum cuzk_status load(struct cuzk_engine *engine, struct task *task,
+                             const struct timeline_scope *scope)
+{
+    timeline_emit(scope, TIMELINE_SRS_LOAD_START, -1);
+    enum cuzk_status status = engine->setup.ops->load(
+        engine->setup.context, task->srs->circuit_id, &task->loaded, &task->err);
+    timeline_emit(scope, TIMELINE_SRS_LOAD_END,
+                  status == CUZK_OK ? (int64_t)task->loaded->mapped_bytes : -1);
+    return status;
+}
+
+void task_run(struct cuzk_engine *engine, struct worker *worker)
+{
+    struct task *task = &worker->task;
+    struct timeline_scope scope = scope_of(engine, worker);
+    uint64_t start = clock_now_ns();
+    switch (task->kind) {
+    case TASK_PARSE:
+        task->status = parse(engine, task, &scope);
+        break;
+    case TASK_SYNTHESIZE:
+        task->status = synthesize(engine, task, &scope);
+        break;
+    case TASK_PROVE:
+        task->status = prove(engine, task, &scope);
+        break;
+    case TASK_VERIFY:
+    case TASK_FINISH:
+        task->status = verify(engine, task, &scope);
+        break;
+    case TASK_RECORD:
+        task->status = record(engine, task, &scope);
+        break;
+    case TASK_FORGET:
+        task->status = journal_forget(engine->journal, task->numbers, task->n_numbers, &task->err);
+        break;
+    case TASK_LOAD:
+        task->status = load(engine, task, &scope);
+        break;
+    case TASK_UNLOAD:
+        engine->setup.ops->unload(task->loaded);
+        task->loaded = NULL;
+        task->status = CUZK_OK;
+        break;
+    }
+    task->ns = clock_now_ns() - start;
+}
