@@ -16,16 +16,19 @@ function(cuzk_library name)
 endfunction()
 
 # cuzk_tests(DIR LABELS label… LINK libs…): every test_*.c of DIR is a cmocka program of its own,
-# run from the project's root so that vectors are found by relative paths.
+# run from the project's root so that vectors are found by relative paths. Other .c files of DIR are
+# helpers that all of them share.
 function(cuzk_tests dir)
     cmake_parse_arguments(ARG "" "" "LABELS;LINK" ${ARGN})
     file(GLOB tests CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${dir}/test_*.c")
+    file(GLOB helpers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*.c")
+    list(REMOVE_ITEM helpers "" ${tests})
     foreach(source ${tests})
         get_filename_component(stem "${source}" NAME_WE)
         string(REGEX REPLACE "^test_" "" stem "${stem}")
         string(REPLACE "/" "_" prefix "${dir}")
         set(target "test_${prefix}_${stem}")
-        add_executable(${target} "${source}")
+        add_executable(${target} "${source}" ${helpers})
         target_link_libraries(${target} PRIVATE cuzk_options cuzk_testing ${ARG_LINK}
                               PkgConfig::cmocka)
         set_target_properties(${target} PROPERTIES

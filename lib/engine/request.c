@@ -215,7 +215,7 @@ enum cuzk_status request_decode(const char *id, enum cuzk_priority priority, uin
 enum cuzk_status request_copy(const struct cuzk_request *from, struct request **out,
                               struct cuzk_error *err)
 {
-    size_t payload_bytes;
+    size_t payload_bytes = 0;
     TRY(check_request(from, &payload_bytes, err));
     size_t len = HEAD_BYTES + 8 * from->n_payloads + payload_bytes;
     uint8_t *encoded = mem_alloc(len, 1);
