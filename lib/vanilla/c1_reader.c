@@ -189,6 +189,10 @@ enum cuzk_status c1_reader_feed(struct c1_reader *reader, const void *bytes, siz
 static enum cuzk_status finish(struct c1_reader *reader, struct cuzk_error *err)
 {
     struct c1 *c1 = reader->c1;
+    if (reader->state == TEXT_BASE64)
+        return error_set(err, CUZK_INVALID_ARGUMENT,
+                         "wrapper: the text ends inside Phase1Out, after %llu characters of it",
+                         (unsigned long long)reader->base64.read);
     TRY(parse_end(&reader->outer, err));
     if (c1->wrapped && c1->sector_bytes != c1->values.config->sector_bytes)
         return error_set(err, CUZK_INVALID_ARGUMENT,

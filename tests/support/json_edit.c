@@ -71,7 +71,7 @@ static bool find_entry(const char *text, size_t at, const char *name, size_t nam
             assert_int_equal(text[at], ':');
             at = skip_space(text, at + 1);
         }
-        entry->value = (struct span){ at, skip_value(text, at) };
+        entry->value = (struct span){at, skip_value(text, at)};
         if (found)
             return true;
         at = skip_space(text, entry->value.end);
@@ -84,7 +84,7 @@ static bool find_entry(const char *text, size_t at, const char *name, size_t nam
 static bool find(const char *text, const char *pointer, struct entry *entry)
 {
     size_t begin = skip_space(text, 0);
-    *entry = (struct entry){ begin, { begin, skip_value(text, begin) } };
+    *entry = (struct entry){begin, {begin, skip_value(text, begin)}};
     while (*pointer == '/') {
         pointer++;
         size_t len = strcspn(pointer, "/");
@@ -146,7 +146,7 @@ char *json_replace(const char *text, const char *pointer, const char *value)
 char *json_remove(const char *text, const char *pointer)
 {
     struct entry entry = find_or_fail(text, pointer);
-    struct span part = { entry.begin, skip_space(text, entry.value.end) };
+    struct span part = {entry.begin, skip_space(text, entry.value.end)};
     if (text[part.end] == ',') {
         part.end++;
     } else {
@@ -166,7 +166,7 @@ char *json_append(const char *text, const char *pointer, const char *item)
     added[0] = ',';
     memcpy(added + 1, item, strlen(item) + 1);
     char *out =
-        json_splice(text, (struct span){ value.end - 1, value.end - 1 }, empty ? item : added);
+        json_splice(text, (struct span){value.end - 1, value.end - 1}, empty ? item : added);
     mem_free(added);
     return out;
 }
@@ -174,7 +174,7 @@ char *json_append(const char *text, const char *pointer, const char *item)
 char *json_rename(const char *text, const char *pointer, const char *key)
 {
     struct entry entry = find_or_fail(text, pointer);
-    return json_splice(text, (struct span){ entry.begin + 1, skip_string(text, entry.begin) - 1 },
+    return json_splice(text, (struct span){entry.begin + 1, skip_string(text, entry.begin) - 1},
                        key);
 }
 

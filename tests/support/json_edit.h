@@ -1,5 +1,5 @@
-/* Changing places in a JSON text, for tests of readers: everything else stays byte for byte. Texts must be
-   JSON, and places must exist; otherwise the running test fails. */
+/* Changing places in a JSON text, for tests of readers: everything else stays byte for byte. Texts
+   must be JSON, and places must exist; otherwise the running test fails. */
 #ifndef TESTS_JSON_EDIT_H
 #define TESTS_JSON_EDIT_H
 

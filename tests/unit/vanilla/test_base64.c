@@ -9,7 +9,7 @@
 static enum cuzk_status decode(const char *text, size_t piece, char *out, size_t *out_len,
                                struct cuzk_error *err)
 {
-    struct base64 state = { 0 };
+    struct base64 state = {0};
     size_t len = strlen(text);
     *out_len = 0;
     for (size_t i = 0; i < len; i += piece) {
@@ -30,14 +30,14 @@ static void rfc_vectors_in_all_pieces(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
-        { "", "" },
-        { "Zg==", "f" },
-        { "Zm8=", "fo" },
-        { "Zm9v", "foo" },
-        { "Zm9vYg==", "foob" },
-        { "Zm9vYmE=", "fooba" },
-        { "Zm9vYmFy", "foobar" },
-        { "+/+/", "\xfb\xff\xbf" },
+        {"", ""},
+        {"Zg==", "f"},
+        {"Zm8=", "fo"},
+        {"Zm9v", "foo"},
+        {"Zm9vYg==", "foob"},
+        {"Zm9vYmE=", "fooba"},
+        {"Zm9vYmFy", "foobar"},
+        {"+/+/", "\xfb\xff\xbf"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (size_t piece = 1; piece <= 9; piece++) {
@@ -55,32 +55,32 @@ static void faults_name_the_character(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
-        { "Zm9v-m9v", "character 0x2d is not of the standard base64 alphabet (A-Z a-z 0-9 + /), at "
-                      "character 4" },
-        { "Zm_v", "character 0x5f is not of the standard base64 alphabet (A-Z a-z 0-9 + /), at "
-                  "character 2" },
-        { "Zm9v\\nZm9v", "an escape sequence (a line break?), expected standard base64, at "
-                         "character 4" },
-        { "Zm9v Zm9v", "character 0x20 is not of the standard base64 alphabet (A-Z a-z 0-9 + /), at "
-                       "character 4" },
-        { "Zg", "2 characters, expected a multiple of 4 (is the padding missing?)" },
-        { "Zm8", "3 characters, expected a multiple of 4 (is the padding missing?)" },
-        { "Zm9vZ", "5 characters, expected a multiple of 4 (is the padding missing?)" },
-        { "Zg=", "3 characters, expected a multiple of 4 (is the padding missing?)" },
-        { "Z===", "padding in the wrong place or of the wrong length, at character 1" },
-        { "=", "padding in the wrong place or of the wrong length, at character 0" },
-        { "Zm9v=", "padding in the wrong place or of the wrong length, at character 4" },
-        { "Zg===", "text behind the padding, at character 4" },
-        { "Zg=Zg", "text behind the padding, at character 3" },
-        { "Zg==Zg==", "text behind the padding, at character 4" },
-        { "Zh==", "padding in the wrong place or of the wrong length, at character 2" },
-        { "Zm9=", "padding in the wrong place or of the wrong length, at character 3" },
+        {"Zm9v-m9v", "character 0x2d is not of the standard base64 alphabet (A-Z a-z 0-9 + /), at "
+                     "character 4"},
+        {"Zm_v", "character 0x5f is not of the standard base64 alphabet (A-Z a-z 0-9 + /), at "
+                 "character 2"},
+        {"Zm9v\\nZm9v", "an escape sequence (a line break?), expected standard base64, at "
+                        "character 4"},
+        {"Zm9v Zm9v", "character 0x20 is not of the standard base64 alphabet (A-Z a-z 0-9 + /), at "
+                      "character 4"},
+        {"Zg", "2 characters, expected a multiple of 4 (is the padding missing?)"},
+        {"Zm8", "3 characters, expected a multiple of 4 (is the padding missing?)"},
+        {"Zm9vZ", "5 characters, expected a multiple of 4 (is the padding missing?)"},
+        {"Zg=", "3 characters, expected a multiple of 4 (is the padding missing?)"},
+        {"Z===", "padding in the wrong place or of the wrong length, at character 1"},
+        {"=", "padding in the wrong place or of the wrong length, at character 0"},
+        {"Zm9v=", "padding in the wrong place or of the wrong length, at character 4"},
+        {"Zg===", "text behind the padding, at character 4"},
+        {"Zg=Zg", "text behind the padding, at character 3"},
+        {"Zg==Zg==", "text behind the padding, at character 4"},
+        {"Zh==", "padding in the wrong place or of the wrong length, at character 2"},
+        {"Zm9=", "padding in the wrong place or of the wrong length, at character 3"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (size_t piece = 1; piece <= 9; piece++) {
             char out[64];
             size_t len;
-            struct cuzk_error err = { 0 };
+            struct cuzk_error err = {0};
             assert_int_equal(decode(cases[i][0], piece, out, &len, &err), CUZK_INVALID_ARGUMENT);
             assert_string_equal(err.text, cases[i][1]);
         }

@@ -33,8 +33,8 @@ static void assert_same(const struct c1 *a, const struct c1 *b)
         const struct porep_partition *p = c1_partition(a, k);
         const struct porep_partition *q = c1_partition(b, k);
         const struct porep_config *config = p->config;
-        size_t siblings = (config->tree_d.siblings + 16 * (size_t)config->tree_r.siblings) *
-                          config->challenges;
+        size_t siblings =
+            (config->tree_d.siblings + 16 * (size_t)config->tree_r.siblings) * config->challenges;
         assert_memory_equal(p->siblings, q->siblings, siblings * sizeof(struct fr));
         assert_true(fr_equal(&p->comm_r_last, &q->comm_r_last));
         assert_true(fr_equal(&p->comm_c, &q->comm_c));
@@ -65,9 +65,9 @@ static void assert_reads_like_the_reference(const void *bytes, size_t len, size_
 static void pieces_of_any_size(void **state)
 {
     (void)state;
-    static const char *const names[] = { "reference/porep-2k/c1.json",
-                                         "reference/porep-2k/c1-wrapped.json" };
-    static const size_t pieces[] = { 1, 2, 3, 4, 5, 7, 64, 1000, 4096, 8191, SIZE_MAX };
+    static const char *const names[] = {"reference/porep-2k/c1.json",
+                                        "reference/porep-2k/c1-wrapped.json"};
+    static const size_t pieces[] = {1, 2, 3, 4, 5, 7, 64, 1000, 4096, 8191, SIZE_MAX};
     for (size_t i = 0; i < 2; i++) {
         size_t len;
         uint8_t *text = vector_read_or_skip(names[i], &len);
@@ -131,22 +131,22 @@ static void keys_in_any_order(void **state)
         const char *pointer;
         const char *keys[8];
     } objects[] = {
-        { "",
-          { "registered_proof", "vanilla_proofs", "comm_r", "comm_d", "replica_id", "seed",
-            "ticket" } },
-        { "/vanilla_proofs/StackedDrg2KiBV1/0/1",
-          { "comm_d_proofs", "comm_r_last_proof", "replica_column_proofs", "labeling_proofs",
-            "encoding_proof" } },
-        { "/vanilla_proofs/StackedDrg2KiBV1/0/0/replica_column_proofs",
-          { "c_x", "drg_parents", "exp_parents" } },
-        { "/vanilla_proofs/StackedDrg2KiBV1/0/0/replica_column_proofs/exp_parents/7/column",
-          { "index", "rows", "_h" } },
-        { "/vanilla_proofs/StackedDrg2KiBV1/0/0/comm_d_proofs/data/Single",
-          { "root", "leaf", "path" } },
-        { "/vanilla_proofs/StackedDrg2KiBV1/0/0/comm_d_proofs/data/Single/path/path/3",
-          { "hashes", "index" } },
-        { "/vanilla_proofs/StackedDrg2KiBV1/0/0/labeling_proofs/1",
-          { "parents", "layer_index", "node" } },
+        {"",
+         {"registered_proof", "vanilla_proofs", "comm_r", "comm_d", "replica_id", "seed",
+          "ticket"}},
+        {"/vanilla_proofs/StackedDrg2KiBV1/0/1",
+         {"comm_d_proofs", "comm_r_last_proof", "replica_column_proofs", "labeling_proofs",
+          "encoding_proof"}},
+        {"/vanilla_proofs/StackedDrg2KiBV1/0/0/replica_column_proofs",
+         {"c_x", "drg_parents", "exp_parents"}},
+        {"/vanilla_proofs/StackedDrg2KiBV1/0/0/replica_column_proofs/exp_parents/7/column",
+         {"index", "rows", "_h"}},
+        {"/vanilla_proofs/StackedDrg2KiBV1/0/0/comm_d_proofs/data/Single",
+         {"root", "leaf", "path"}},
+        {"/vanilla_proofs/StackedDrg2KiBV1/0/0/comm_d_proofs/data/Single/path/path/3",
+         {"hashes", "index"}},
+        {"/vanilla_proofs/StackedDrg2KiBV1/0/0/labeling_proofs/1",
+         {"parents", "layer_index", "node"}},
     };
     size_t len;
     uint8_t *text = vector_read_or_skip("reference/porep-2k/c1.json", &len);
@@ -172,8 +172,12 @@ static void unknown_keys_are_ignored(void **state)
         "/vanilla_proofs/StackedDrg2KiBV1/0/0/labeling_proofs/0",
     };
     static const char *const members[] = {
-        "\"_x\":null", "\"_x\":-1.5e9", "\"_x\":\"comm_r\"", "\"_x\":true",
-        "\"_x\":[[],{\"seed\":[1,{\"a\":[]}]},\"]\"]", "\"_x\":{\"comm_r\":{}},\"_x\":{}",
+        "\"_x\":null",
+        "\"_x\":-1.5e9",
+        "\"_x\":\"comm_r\"",
+        "\"_x\":true",
+        "\"_x\":[[],{\"seed\":[1,{\"a\":[]}]},\"]\"]",
+        "\"_x\":{\"comm_r\":{}},\"_x\":{}",
     };
     size_t len;
     uint8_t *text = vector_read_or_skip("reference/porep-2k/c1.json", &len);
@@ -191,12 +195,12 @@ static void unknown_keys_are_ignored(void **state)
 static void unknown_keys_before_known_ones(void **state)
 {
     (void)state;
-    static const char *const names[] = { "reference/porep-2k/c1.json",
-                                         "reference/porep-2k/c1-wrapped.json" };
+    static const char *const names[] = {"reference/porep-2k/c1.json",
+                                        "reference/porep-2k/c1-wrapped.json"};
     for (size_t i = 0; i < 2; i++) {
         size_t len;
         uint8_t *text = vector_read_or_skip(names[i], &len);
-        char *changed = json_splice((const char *)text, (struct span){ 0, 1 },
+        char *changed = json_splice((const char *)text, (struct span){0, 1},
                                     " {\"x\":[{\"Phase1Out\":\"\\\"\"}], \"y\\\"\":\"Phase1Out\",");
         assert_reads_like_the_reference(changed, strlen(changed), 1);
         assert_reads_like_the_reference(changed, strlen(changed), strlen(changed));
@@ -210,7 +214,7 @@ static void wrapper_keys_in_any_order(void **state)
     (void)state;
     size_t len;
     uint8_t *text = vector_read_or_skip("reference/porep-2k/c1-wrapped.json", &len);
-    static const char *const keys[] = { "SectorNum", "Phase1Out", "SectorSize" };
+    static const char *const keys[] = {"SectorNum", "Phase1Out", "SectorSize"};
     assert_any_order((const char *)text, "", keys, 3);
     mem_free(text);
 }
@@ -218,8 +222,8 @@ static void wrapper_keys_in_any_order(void **state)
 static void the_wrapper_tells_the_sector_number(void **state)
 {
     (void)state;
-    static const char *const names[] = { "reference/porep-2k/c1.json",
-                                         "reference/porep-2k/c1-wrapped.json" };
+    static const char *const names[] = {"reference/porep-2k/c1.json",
+                                        "reference/porep-2k/c1-wrapped.json"};
     for (size_t i = 0; i < 2; i++) {
         size_t len;
         struct c1 *c1;
@@ -239,15 +243,15 @@ static void the_wrapper_tells_the_sector_number(void **state)
 static void any_allocation_may_fail(void **state)
 {
     (void)state;
-    static const char *const names[] = { "reference/porep-2k/c1.json",
-                                         "reference/porep-2k/c1-wrapped.json" };
+    static const char *const names[] = {"reference/porep-2k/c1.json",
+                                        "reference/porep-2k/c1-wrapped.json"};
     for (size_t i = 0; i < 2; i++) {
         size_t len;
         uint8_t *text = vector_read_or_skip(names[i], &len);
         size_t before = mem_used_bytes();
         unsigned failures = 0;
         for (long after = 0;; after++) {
-            struct cuzk_error err = { 0 };
+            struct cuzk_error err = {0};
             struct c1 *c1;
             mem_fail_after(after);
             enum cuzk_status status = c1_parse(text, len, &c1, &err);
@@ -291,8 +295,8 @@ static void a_failed_reader_stays_failed(void **state)
 {
     (void)state;
     struct c1_reader *reader = c1_reader_new();
-    struct cuzk_error first = { 0 };
-    struct cuzk_error again = { 0 };
+    struct cuzk_error first = {0};
+    struct cuzk_error again = {0};
     struct c1 *c1;
     assert_int_equal(c1_reader_feed(reader, "{]", 2, &first), CUZK_INVALID_ARGUMENT);
     assert_int_equal(c1_reader_feed(reader, "{}", 2, &again), CUZK_INVALID_ARGUMENT);

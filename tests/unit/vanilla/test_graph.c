@@ -22,7 +22,7 @@ static void last_label(uint64_t nodes, uint8_t id_byte, bool api_v1_0, uint8_t l
     assert_non_null(layers);
     for (unsigned layer = 1; layer <= LAYERS; layer++) {
         /* Node 0 hashes no parents, which graph_label leaves out because no challenge is node 0. */
-        uint8_t message[64] = { 0 };
+        uint8_t message[64] = {0};
         memcpy(message, replica_id, 32);
         store_u32_be(message + 32, layer);
         sha256(message, sizeof message, layers[layer - 1][0]);
@@ -50,14 +50,22 @@ static void labels_of_both_api_versions(void **state)
         bool api_v1_0;
         uint64_t limbs[4];
     } cases[] = {
-        { 64, 0, true,
-          { 0xd3faa96b9a0fba04, 0xea81a283d106485e, 0xe3d51b9afa5ac2b3, 0x0462f4f4f1a68d37 } },
-        { 128, 0, true,
-          { 0x7e191e52c4a8da86, 0x5ae8a1c9e6fac148, 0xce239f3b88a894b8, 0x234c00d1dc1d53be } },
-        { 64, 123, false,
-          { 0xabb3f38bb70defcf, 0x777a2e4d7769119f, 0x3448959d495490bc, 0x06021188c7a71cb5 } },
-        { 128, 123, false,
-          { 0x22ab81cf68c4676d, 0x7a77a82fc7c9c189, 0xc6c03d32c1e42d23, 0x0f777c18cc2c55bd } },
+        {64,
+         0,
+         true,
+         {0xd3faa96b9a0fba04, 0xea81a283d106485e, 0xe3d51b9afa5ac2b3, 0x0462f4f4f1a68d37}},
+        {128,
+         0,
+         true,
+         {0x7e191e52c4a8da86, 0x5ae8a1c9e6fac148, 0xce239f3b88a894b8, 0x234c00d1dc1d53be}},
+        {64,
+         123,
+         false,
+         {0xabb3f38bb70defcf, 0x777a2e4d7769119f, 0x3448959d495490bc, 0x06021188c7a71cb5}},
+        {128,
+         123,
+         false,
+         {0x22ab81cf68c4676d, 0x7a77a82fc7c9c189, 0xc6c03d32c1e42d23, 0x0f777c18cc2c55bd}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint8_t label[32];
@@ -86,7 +94,7 @@ static void parents_in_a_full_size_graph(void **state)
 static void first_nodes_have_parent_zero(void **state)
 {
     (void)state;
-    uint8_t porep_id[32] = { 0 };
+    uint8_t porep_id[32] = {0};
     uint64_t parents[POREP_PARENTS];
     for (int api_v1_0 = 0; api_v1_0 < 2; api_v1_0++) {
         struct graph graph;
@@ -102,7 +110,7 @@ static void first_nodes_have_parent_zero(void **state)
 static void predecessor_is_first_or_last(void **state)
 {
     (void)state;
-    uint8_t porep_id[32] = { 7 };
+    uint8_t porep_id[32] = {7};
     uint64_t new_api[POREP_PARENTS];
     uint64_t old_api[POREP_PARENTS];
     struct graph graph;
@@ -119,7 +127,7 @@ static void predecessor_is_first_or_last(void **state)
 static void old_graphs_truncate_expander_parents(void **state)
 {
     (void)state;
-    uint8_t porep_id[32] = { 3 };
+    uint8_t porep_id[32] = {3};
     uint64_t new_api[POREP_PARENTS];
     uint64_t old_api[POREP_PARENTS];
     bool differs = false;
@@ -146,9 +154,8 @@ static void prover_ids_are_leb128(void **state)
         uint64_t miner;
         const char *hex;
     } cases[] = {
-        { 0, "00" },      { 1, "01" },       { 127, "7f" },
-        { 128, "8001" },  { 1000, "e807" },  { 1001, "e907" },
-        { 16384, "808001" }, { UINT64_MAX, "ffffffffffffffffff01" },
+        {0, "00"},      {1, "01"},      {127, "7f"},       {128, "8001"},
+        {1000, "e807"}, {1001, "e907"}, {16384, "808001"}, {UINT64_MAX, "ffffffffffffffffff01"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint8_t id[32];
@@ -162,8 +169,8 @@ static void prover_ids_are_leb128(void **state)
 
 static void make_public(struct porep_public *values)
 {
-    *values = (struct porep_public){ .proof = seal_proof_by_number(8),
-                                     .config = porep_config((uint64_t)32 << 30) };
+    *values = (struct porep_public){.proof = seal_proof_by_number(8),
+                                    .config = porep_config((uint64_t)32 << 30)};
     assert_non_null(values->config);
     memset(values->ticket, 1, 32);
     memset(values->seed, 2, 32);
@@ -177,8 +184,8 @@ static void make_public(struct porep_public *values)
 static void replica_id_and_interactive_challenges(void **state)
 {
     (void)state;
-    static const uint64_t first[] = { 91849024, 150174674, 800785381, 748305960 };
-    static const uint64_t last[] = { 522559294, 404277970, 515971108, 956590522 };
+    static const uint64_t first[] = {91849024, 150174674, 800785381, 748305960};
+    static const uint64_t last[] = {522559294, 404277970, 515971108, 956590522};
     struct porep_public values;
     make_public(&values);
     assert_hex_equal(values.replica_id, 32,
@@ -193,11 +200,11 @@ static void replica_id_and_interactive_challenges(void **state)
 static void synthetic_challenges(void **state)
 {
     (void)state;
-    static const uint64_t entries[] = { 178, 297, 869, 211, 875, 477, 94,  781, 124, 332, 856,
-                                        801, 176, 692, 429, 691, 290, 204, 986, 210, 973 };
-    static const uint64_t selected[] = { 176, 781, 801, 986, 290, 211, 692, 856, 986, 332 };
-    uint8_t replica_id[32] = { 55 };
-    uint8_t comm_r[32] = { 101 };
+    static const uint64_t entries[] = {178, 297, 869, 211, 875, 477, 94,  781, 124, 332, 856,
+                                       801, 176, 692, 429, 691, 290, 204, 986, 210, 973};
+    static const uint64_t selected[] = {176, 781, 801, 986, 290, 211, 692, 856, 986, 332};
+    uint8_t replica_id[32] = {55};
+    uint8_t comm_r[32] = {101};
     uint8_t seed[32];
     memset(seed, 1, sizeof seed);
     for (uint64_t i = 0; i < 21; i++)
@@ -238,12 +245,12 @@ static void seal_proofs_by_number_and_name(void **state)
         unsigned number;
         const char *name;
     } cases[] = {
-        { 0, "StackedDrg2KiBV1" },
-        { 4, "StackedDrg64GiBV1" },
-        { 5, "StackedDrg2KiBV1_1" },
-        { 8, "StackedDrg32GiBV1_1" },
-        { 13, "StackedDrg32GiBV1_1_Feat_SyntheticPoRep" },
-        { 19, "StackedDrg64GiBV1_2_Feat_NonInteractivePoRep" },
+        {0, "StackedDrg2KiBV1"},
+        {4, "StackedDrg64GiBV1"},
+        {5, "StackedDrg2KiBV1_1"},
+        {8, "StackedDrg32GiBV1_1"},
+        {13, "StackedDrg32GiBV1_1_Feat_SyntheticPoRep"},
+        {19, "StackedDrg64GiBV1_2_Feat_NonInteractivePoRep"},
     };
     assert_int_equal(seal_proof_count(), 20);
     for (unsigned i = 0; i < 20; i++) {

@@ -15,8 +15,8 @@ struct recorder {
 
 static bool record(void *context, enum json_event event, const char *bytes, size_t len)
 {
-    static const char *const names[] = { "null", "bool", "number", "string", "key",
-                                         "{",    "}",    "[",      "]" };
+    static const char *const names[] = {"null", "bool", "number", "string", "key",
+                                        "{",    "}",    "[",      "]"};
     struct recorder *recorder = context;
     text_add(&recorder->log, "%s(%.*s)@%llu ", names[event], (int)len, len ? bytes : "",
              (unsigned long long)json_text_offset(recorder->text));
@@ -28,7 +28,7 @@ static bool record(void *context, enum json_event event, const char *bytes, size
 static enum cuzk_status read_text(struct recorder *recorder, const char *json, size_t len,
                                   size_t piece, struct cuzk_error *err)
 {
-    recorder->log = (struct text){ 0 };
+    recorder->log = (struct text){0};
     recorder->text = json_text_new(record, recorder);
     assert_non_null(recorder->text);
     enum cuzk_status status = CUZK_OK;
@@ -48,7 +48,7 @@ static void events_do_not_depend_on_the_pieces(void **state)
         "{()@1 key(a)@4 [()@8 number(1)@9 number(-2.5e3)@16 null()@21 bool()@26 ]()@27 "
         "key(bc)@37 string(x\ny)@44 key()@47 {()@49 }()@50 }()@51 ";
     for (size_t piece = 1; piece <= sizeof json; piece++) {
-        struct recorder recorder = { 0 };
+        struct recorder recorder = {0};
         struct cuzk_error err;
         assert_ok(read_text(&recorder, json, sizeof json - 1, piece, &err), err);
         assert_string_equal(recorder.log.data, expected);
@@ -63,23 +63,23 @@ static void what_is_not_json_is_refused_with_its_place(void **state)
         const char *json;
         const char *text;
     } cases[] = {
-        { "", "not JSON: parse error: premature EOF, at byte 0" },
-        { "[1", "not JSON: parse error: premature EOF, at byte 2" },
-        { "[1}", "not JSON: parse error: after array element, I expect ',' or ']', at byte 3" },
-        { "[083]", "not JSON: parse error: after array element, I expect ',' or ']', at byte 4" },
-        { "[1] x", "not JSON: parse error: trailing garbage, at byte 5" },
-        { "[1] []", "not JSON: parse error: trailing garbage, at byte 5" },
-        { "\xef\xbb\xbf[]", "not JSON: lexical error: invalid char in json text, at byte 1" },
-        { "['a']", "not JSON: lexical error: invalid char in json text, at byte 2" },
-        { "[\"\xff\"]", "not JSON: lexical error: invalid bytes in UTF8 string, at byte 3" },
-        { "[\"\x01\"]", "not JSON: lexical error: invalid character inside string, at byte 2" },
-        { "{\"a\":1,}", "" },
-        { "[1,]", "" },
-        { "/* c */ []", "" },
+        {"", "not JSON: parse error: premature EOF, at byte 0"},
+        {"[1", "not JSON: parse error: premature EOF, at byte 2"},
+        {"[1}", "not JSON: parse error: after array element, I expect ',' or ']', at byte 3"},
+        {"[083]", "not JSON: parse error: after array element, I expect ',' or ']', at byte 4"},
+        {"[1] x", "not JSON: parse error: trailing garbage, at byte 5"},
+        {"[1] []", "not JSON: parse error: trailing garbage, at byte 5"},
+        {"\xef\xbb\xbf[]", "not JSON: lexical error: invalid char in json text, at byte 1"},
+        {"['a']", "not JSON: lexical error: invalid char in json text, at byte 2"},
+        {"[\"\xff\"]", "not JSON: lexical error: invalid bytes in UTF8 string, at byte 3"},
+        {"[\"\x01\"]", "not JSON: lexical error: invalid character inside string, at byte 2"},
+        {"{\"a\":1,}", ""},
+        {"[1,]", ""},
+        {"/* c */ []", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct recorder recorder = { 0 };
-        struct cuzk_error err = { 0 };
+        struct recorder recorder = {0};
+        struct cuzk_error err = {0};
         size_t len = strlen(cases[i].json);
         assert_int_equal(read_text(&recorder, cases[i].json, len, len + 1, &err),
                          CUZK_INVALID_ARGUMENT);
@@ -94,7 +94,7 @@ static void what_is_not_json_is_refused_with_its_place(void **state)
 static void the_receiver_can_stop(void **state)
 {
     (void)state;
-    struct recorder recorder = { .stop_at = "b" };
+    struct recorder recorder = {.stop_at = "b"};
     assert_int_equal(read_text(&recorder, "{\"a\":1,\"b\":2}", 13, 13, NULL), CUZK_CANCELLED);
     assert_string_equal(recorder.log.data, "{()@1 key(a)@4 number(1)@6 key(b)@10 ");
     text_free(&recorder.log);
@@ -110,19 +110,18 @@ static void long_runs_are_refused_without_being_held(void **state)
         const char *after;
         size_t fixed; /* bytes of the run's token and gap besides the run */
     } kinds[] = {
-        { "[\"", 'x', "\"]", 2 }, { "[", ' ', "1]", 1 }, { "[", '7', "]", 0 }, { "[", ' ', "]", 1 }
-    };
-    static const size_t pieces[] = { 1, 1000, SIZE_MAX };
+        {"[\"", 'x', "\"]", 2}, {"[", ' ', "1]", 1}, {"[", '7', "]", 0}, {"[", ' ', "]", 1}};
+    static const size_t pieces[] = {1, 1000, SIZE_MAX};
     for (size_t n = 0; n < 4 * 3 * 2; n++) {
         size_t kind = n % 4;
         size_t over = n / 4 % 2;
-        struct text json = { 0 };
+        struct text json = {0};
         text_add(&json, "%s", kinds[kind].before);
         for (size_t i = kinds[kind].fixed; i < JSON_RUN_MAX + over; i++)
             text_add_bytes(&json, &kinds[kind].run, 1);
         text_add(&json, "%s", kinds[kind].after);
-        struct recorder recorder = { 0 };
-        struct cuzk_error err = { 0 };
+        struct recorder recorder = {0};
+        struct cuzk_error err = {0};
         size_t piece = pieces[n / 8] < json.len ? pieces[n / 8] : json.len;
         enum cuzk_status status = read_text(&recorder, json.data, json.len, piece, &err);
         assert_int_equal(status, over ? CUZK_INVALID_ARGUMENT : CUZK_OK);
@@ -140,7 +139,8 @@ static bool ignore_event(void *context, enum json_event event, const char *bytes
     return true;
 }
 
-/* Deep nesting and a long string full of escapes, byte by byte: what the parser has to hold most of. */
+/* Deep nesting and a long string full of escapes, byte by byte: what the parser has to hold most
+ * of. */
 static void memory_is_taken_once(void **state)
 {
     (void)state;
@@ -166,7 +166,7 @@ static void memory_is_taken_once(void **state)
 static void no_memory_is_reported(void **state)
 {
     (void)state;
-    struct recorder recorder = { 0 };
+    struct recorder recorder = {0};
     mem_fail_after(0);
     assert_null(json_text_new(record, &recorder));
     mem_fail_after(-1);

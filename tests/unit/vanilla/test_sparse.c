@@ -50,11 +50,11 @@ static void other_seeds_are_byte_identical(void **state)
         uint8_t seed;
         const char *digest;
     } cases[] = {
-        { 0x03, "88c71c9e93e33206bb9abb5966b66d744925f67f2371df9f733ac0b51231cade" },
-        { 0x13, "5896178ae2e363e6c801224b20752274c98aef05ebdfeb9746c83667fd06fada" },
-        { 0x1c, "9ccc706652942af09d9588332a981feb3e4979985c8f44b3dbe38a1ed14ab97f" },
-        { 0x2b, "1b80591aa5cee7c1aa444b5707613329d35719badcd2dcf7471eefd83509a4ba" },
-        { 0x62, "a4b15a12bcd1a3720d80be54b51db1368b098ea4f775da441aa1af21bbaeb37f" },
+        {0x03, "88c71c9e93e33206bb9abb5966b66d744925f67f2371df9f733ac0b51231cade"},
+        {0x13, "5896178ae2e363e6c801224b20752274c98aef05ebdfeb9746c83667fd06fada"},
+        {0x1c, "9ccc706652942af09d9588332a981feb3e4979985c8f44b3dbe38a1ed14ab97f"},
+        {0x2b, "1b80591aa5cee7c1aa444b5707613329d35719badcd2dcf7471eefd83509a4ba"},
+        {0x62, "a4b15a12bcd1a3720d80be54b51db1368b098ea4f775da441aa1af21bbaeb37f"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint8_t seed[32];
@@ -72,13 +72,13 @@ static void filler_values(void **state)
         bool has_tail;
         const char *hex;
     } cases[] = {
-        { "data", 0, false, "ed6d22dd4aa51ede5f3308e2ad522f575ac38ae21dd57cbed2b805acb9abdd04" },
-        { "ticket", 0, false, "5493161a2b3d95e719c68a701e93796b4350c1a5033656c819f3bb1c6a178a39" },
-        { "seed", 0, false, "53da4a3526859beff461cfb638f7be51cb1bf8db564df526630e5427e3888625" },
-        { "tree-c", 0, true, "e7293002aa275b9aad963f2aa839b85caf5ec7c6e1ffc5f9cca41dc916d4aa32" },
-        { "tree-c", 9, true, "864b7963e5de5d48c09ce14f449f2eb42cb7ccdab48d70e95e2ab09791eacc11" },
-        { "tree-r-last", 9, true,
-          "0bf708a755426add9a886588df7efa171e6a92c7e33a74877d3827f5f3b9e738" },
+        {"data", 0, false, "ed6d22dd4aa51ede5f3308e2ad522f575ac38ae21dd57cbed2b805acb9abdd04"},
+        {"ticket", 0, false, "5493161a2b3d95e719c68a701e93796b4350c1a5033656c819f3bb1c6a178a39"},
+        {"seed", 0, false, "53da4a3526859beff461cfb638f7be51cb1bf8db564df526630e5427e3888625"},
+        {"tree-c", 0, true, "e7293002aa275b9aad963f2aa839b85caf5ec7c6e1ffc5f9cca41dc916d4aa32"},
+        {"tree-c", 9, true, "864b7963e5de5d48c09ce14f449f2eb42cb7ccdab48d70e95e2ab09791eacc11"},
+        {"tree-r-last", 9, true,
+         "0bf708a755426add9a886588df7efa171e6a92c7e33a74877d3827f5f3b9e738"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint8_t tail[4];
@@ -93,7 +93,7 @@ static void wrong_arguments(void **state)
 {
     (void)state;
     static const uint8_t zero[32];
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     assert_int_equal(cuzk_gen_c1(4096, NULL, hash_text, NULL, &err), CUZK_INVALID_ARGUMENT);
     assert_string_equal(err.text, "sector size 4096, expected that of 2KiB, 8MiB, 512MiB, 32GiB or "
                                   "64GiB");
@@ -101,8 +101,7 @@ static void wrong_arguments(void **state)
     assert_string_equal(err.text, "seed: all zero, expected a value");
 }
 
-static enum cuzk_status refuse(void *context, const void *bytes, size_t len,
-                               struct cuzk_error *err)
+static enum cuzk_status refuse(void *context, const void *bytes, size_t len, struct cuzk_error *err)
 {
     (void)bytes, (void)len;
     ++*(unsigned *)context;
@@ -113,7 +112,7 @@ static void a_failed_write_ends_it(void **state)
 {
     (void)state;
     unsigned calls = 0;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     assert_int_equal(cuzk_gen_c1(2048, NULL, refuse, &calls, &err), CUZK_IO);
     assert_string_equal(err.text, "disk full");
     assert_int_equal(calls, 1);
