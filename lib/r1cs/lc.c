@@ -49,10 +49,11 @@ void lc_add_scaled(struct lc *lc, const struct fr *coeff, const struct lc *other
 {
     if (other->failed)
         lc->failed = true;
-    if (!reserve(lc, lc->len + other->len))
+    size_t len = other->len; /* other may be lc */
+    if (!reserve(lc, lc->len + len))
         return;
     bool one = fr_is_one(coeff);
-    for (size_t i = 0; i < other->len; i++) {
+    for (size_t i = 0; i < len; i++) {
         struct term *term = &lc->terms[lc->len++];
         *term = other->terms[i];
         if (!one)

@@ -164,6 +164,17 @@ static inline int small_value(const struct small_term *term, uint32_t count, con
     return value;
 }
 
+/* Rows of `terms` small terms each, of which the first is program->small[first]. */
+static inline void small_rows(const struct row_evaluator *evaluator,
+                              const struct row_program *program, uint32_t first, uint32_t terms,
+                              uint32_t n_rows, const uint8_t *bytes, struct fr *out)
+{
+    const struct fr *table = evaluator->small + SMALL_MAX;
+    const struct small_term *small = program->small + first;
+    for (uint32_t i = 0; i < n_rows; i++, small += terms)
+        out[i] = table[small_value(small, terms, bytes)];
+}
+
 /* Rows first_row … end_row - 1 of one matrix of the template, without patches. */
 static void run_program(const struct row_evaluator *evaluator, uint32_t template_index,
                         enum matrix which, uint32_t first_row, uint32_t end_row,
@@ -173,26 +184,26 @@ static void run_program(const struct row_evaluator *evaluator, uint32_t template
         &evaluator->shape->templates[template_index].matrix[which];
     const struct template_rows *rows = &evaluator->templates[template_index];
     const struct row_program *program = &rows->program[which];
-    const struct fr *table = evaluator->small + SMALL_MAX;
     const uint8_t *bytes = locals->bytes;
-    for (uint32_t row = first_row; row < end_row; row++, out++) {
+    uint32_t n_rows;
+    for (uint32_t row = first_row; row < end_row; row += n_rows, out += n_rows) {
         struct row_op op = program->ops[row];
-        const struct small_term *small = program->small + op.first;
+        n_rows = op.count < end_row - row ? op.count : end_row - row;
         switch ((enum row_kind)op.kind) {
         case ROW_ZERO:
-            *out = fr_zero;
-            break;
+            memset(out, 0, n_rows * sizeof *out);
+            continue;
         case ROW_SMALL1:
-            *out = table[small_value(small, 1, bytes)];
-            break;
+            small_rows(evaluator, program, op.first, 1, n_rows, bytes, out);
+            continue;
         case ROW_SMALL2:
-            *out = table[small_value(small, 2, bytes)];
-            break;
+            small_rows(evaluator, program, op.first, 2, n_rows, bytes, out);
+            continue;
         case ROW_SMALL3:
-            *out = table[small_value(small, 3, bytes)];
-            break;
+            small_rows(evaluator, program, op.first, 3, n_rows, bytes, out);
+            continue;
         case ROW_SMALL:
-            *out = table[small_value(small, op.count, bytes)];
+            small_rows(evaluator, program, op.first, op.count, 1, bytes, out);
             break;
         case ROW_COPY:
             *out = locals->full[op.first];
@@ -204,6 +215,7 @@ static void run_program(const struct row_evaluator *evaluator, uint32_t template
             sum_terms(evaluator, matrix, rows->slot, row, NULL, locals, out);
             break;
         }
+        n_rows = 1;
     }
 }
 

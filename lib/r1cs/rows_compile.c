@@ -277,6 +277,28 @@ static bool compile_row(struct compiler *compiler, uint32_t row)
     return true;
 }
 
+/* Terms of each row of the kind, if rows of it are taken together; -1 if not. */
+static int terms_of_kind(uint8_t kind)
+{
+    return kind <= ROW_SMALL3 ? kind - ROW_ZERO : -1;
+}
+
+/* Finds the rows that evaluation takes together. */
+static void find_runs(struct row_op *ops, uint32_t n_rows)
+{
+    for (uint32_t row = n_rows; row-- > 0;) {
+        struct row_op *op = &ops[row];
+        const struct row_op *next = op + 1;
+        int terms = terms_of_kind(op->kind);
+        if (terms < 0)
+            continue;
+        op->count = 1;
+        if (row + 1 < n_rows && next->kind == op->kind && next->count < UINT16_MAX &&
+            (terms == 0 || next->first == op->first + (uint32_t)terms))
+            op->count = (uint16_t)(next->count + 1);
+    }
+}
+
 static bool compile_template(struct row_evaluator *evaluator, uint32_t index)
 {
     const struct shape_template *template = &evaluator->shape->templates[index];
@@ -292,6 +314,7 @@ static bool compile_template(struct row_evaluator *evaluator, uint32_t index)
             if (!compile_row(&compiler, row))
                 return false;
         }
+        find_runs(program->ops, template->n_rows);
     }
     size_t n_locals = template_locals(template);
     size_t n_slots = rows->n_external_slots + template->n_full;

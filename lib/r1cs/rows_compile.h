@@ -21,10 +21,10 @@ enum row_kind {
 };
 
 struct row_op {
-    uint8_t kind;
-    uint8_t spare;
-    uint16_t count;
     uint32_t first; /* into small or sums */
+    uint16_t count; /* ROW_SMALL: terms. ROW_ZERO, ROW_SMALL1 … 3: rows of this kind from here on,
+                       whose terms follow each other */
+    uint8_t kind;
 };
 
 struct small_term {

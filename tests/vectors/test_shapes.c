@@ -1,6 +1,6 @@
-/* All circuits in compiled form against the reference: counts, densities, digests, and every value of
-   the partitions that there are known answers for. With CUZK_TEST_LONG=1 also those that take
-   minutes. */
+/* All circuits in compiled form against the reference: counts, densities, digests, and every
+   value of the partitions that there are known answers for. With CUZK_TEST_LONG=1 also those that
+   take minutes. */
 #include "shapes_known.h"
 
 #include "support/support.h"

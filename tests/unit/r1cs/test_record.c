@@ -126,7 +126,7 @@ static void test_full_bitmap(void **state)
     assert_ok(shape_full_bitmap(shape, &map, &err), err);
     uint32_t count = 0;
     for (uint32_t i = 0; i < shape->n_aux; i++)
-        count += map[i / 64] >> (i % 64) & 1;
+        count += (uint32_t)(map[i / 64] >> (i % 64) & 1);
     assert_int_equal(count, shape->n_full);
     assert_true((map[0] & 7) == 3); /* two numbers, then bits */
     mem_free(map);

@@ -184,6 +184,64 @@ static void test_known_rows(void **state)
     }
 }
 
+/* The lines "row N a b c" of a text. */
+static void assert_row_values(const struct text_circuit *circuit, size_t total_rows)
+{
+    struct cuzk_error err = { 0 };
+    struct circuit_program program = text_program(circuit);
+    struct shape *shape;
+    struct witness witness;
+    struct row_evaluator *evaluator;
+    struct row_check check;
+    assert_ok(shape_record(&program, &shape, &err), err);
+    assert_ok(witness_synthesize(&program, shape, &witness, &err), err);
+    assert_ok(row_evaluator_new(shape, &evaluator, &err), err);
+    assert_int_equal(shape->n_rows + shape->n_inputs, total_rows);
+    struct fr values[MATRIX_COUNT][16];
+    struct fr *const out[MATRIX_COUNT] = { values[0], values[1], values[2] };
+    assert_ok(row_evaluator_run(evaluator, &witness, NULL, 0, total_rows, out, &err), err);
+    const char *at = strstr(circuit->text, "\nrow 0 ");
+    for (size_t row = 0; row < total_rows; row++) {
+        at = strchr(at + 5, ' ');
+        for (int m = 0; m < MATRIX_COUNT; m++) {
+            uint8_t bytes[FR_BYTES];
+            char hex[65];
+            snprintf(hex, sizeof hex, "%s", at + 1);
+            fr_to_bytes(bytes, &values[m][row]);
+            assert_hex_equal(bytes, sizeof bytes, hex);
+            at += 65;
+        }
+    }
+    assert_ok(row_evaluator_check(evaluator, &witness, NULL, &check, &err), err);
+    assert_int_equal(check.unsatisfied, 0);
+    row_evaluator_free(evaluator);
+    witness_free(&witness);
+    shape_free(shape);
+}
+
+static void test_reference_row_values(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file;
+        size_t n_rows;
+        uint32_t n_inputs;
+        uint32_t n_aux;
+    } known[] = {
+        { "reference/tiny/t1-mul.txt", 1, 2, 2 },
+        { "reference/tiny/t2-density.txt", 4, 3, 7 },
+        { "reference/tiny/t3-pow2.txt", 6, 2, 6 },
+        { "reference/tiny/t4-pow2-plus1.txt", 7, 2, 7 },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+        struct text_circuit circuit =
+            text_circuit_load(known[i].file, known[i].n_rows, known[i].n_inputs, known[i].n_aux);
+        circuit.given_values = true;
+        assert_row_values(&circuit, known[i].n_rows + known[i].n_inputs);
+        text_circuit_free(&circuit);
+    }
+}
+
 /* --- Sums of words at the edge of 256 bits ---------------------------------------------------- */
 
 struct wide {
@@ -389,13 +447,10 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_toy_circuits),
-        cmocka_unit_test(test_with_pool),
-        cmocka_unit_test(test_known_rows),
-        cmocka_unit_test(test_wide_sums),
-        cmocka_unit_test(test_append),
-        cmocka_unit_test(test_other_circuit),
-        cmocka_unit_test(test_check_names_the_row),
+        cmocka_unit_test(test_toy_circuits),  cmocka_unit_test(test_with_pool),
+        cmocka_unit_test(test_known_rows),    cmocka_unit_test(test_reference_row_values),
+        cmocka_unit_test(test_wide_sums),     cmocka_unit_test(test_append),
+        cmocka_unit_test(test_other_circuit), cmocka_unit_test(test_check_names_the_row),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

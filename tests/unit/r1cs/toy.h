@@ -233,6 +233,7 @@ struct text_circuit {
     uint32_t n_aux;
     bool *is_bit;
     uint64_t values;
+    bool given_values; /* the text's own witness, lines "iN hex" and "aN hex" */
 };
 
 static inline struct fr text_coeff(const char *word, char **end)
@@ -320,16 +321,32 @@ static inline void text_circuit_free(struct text_circuit *circuit)
     mem_free(circuit->is_bit);
 }
 
+static inline struct fr text_value(const struct text_circuit *circuit, char kind, uint32_t index,
+                                   uint64_t *values)
+{
+    if (!circuit->given_values)
+        return toy_element(values);
+    char key[16], hex[65];
+    snprintf(key, sizeof key, "\n%c%u ", kind, index);
+    const char *at = strstr(circuit->text, key);
+    assert_non_null(at);
+    snprintf(hex, sizeof hex, "%s", at + strlen(key));
+    uint8_t bytes[FR_BYTES];
+    struct fr value;
+    assert_true(hex_decode(hex, bytes, sizeof bytes) && fr_from_bytes(&value, bytes));
+    return value;
+}
+
 static inline void text_synthesize(struct cs *cs, const void *input)
 {
     const struct text_circuit *circuit = input;
     uint64_t values = circuit->values;
     for (uint32_t i = 1; i < circuit->n_inputs; i++) {
-        struct fr value = toy_element(&values);
+        struct fr value = text_value(circuit, 'i', i, &values);
         cs_input(cs, &value);
     }
     for (uint32_t i = 0; i < circuit->n_aux; i++) {
-        struct fr value = toy_element(&values);
+        struct fr value = text_value(circuit, 'a', i, &values);
         if (circuit->is_bit[i])
             cs_bit(cs, (values >> 40 & 1) != 0);
         else
