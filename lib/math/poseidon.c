@@ -39,77 +39,122 @@ void poseidon_tag(struct fr *tag, unsigned arity, enum poseidon_domain domain)
     fr_from_u64(tag, domain == POSEIDON_RANDOMNESS ? one << 40 : (one << arity) - 1);
 }
 
-/* r, and −1/r modulo 2^64. */
+/* A sum of products at full width, least significant limb first. */
+struct wide {
+    uint64_t limb[9];
+};
+
+/* r; its lowest limb is 2^64 − 2^32 + 1 and −1/r modulo 2^64 is −(2^32 + 1), which makes the first
+   product of each reduction step a matter of shifts. */
 static const uint64_t modulus[4] = { 0xffffffff00000001u, 0x53bda402fffe5bfeu, 0x3339d80809a1d805u,
                                      0x73eda753299d7d48u };
-static const uint64_t minus_inverse = 0xfffffffeffffffffu;
+
+/* Makes the limb t a multiple of 2^64 by adding m · r: returns m, and in *carry what goes to the next
+   limb from m times r's lowest one. */
+static inline uint64_t reduction_factor(uint64_t t, uint64_t *carry)
+{
+    uint64_t m = -(t + (t << 32));
+    *carry = m - (m >> 32) - (m < m << 32) + (t != 0);
+    return m;
+}
+
+/* v − k·r for a value v of four limbs and what stands above them. */
+static inline bool subtract_multiple(uint64_t out[4], const uint64_t v[4], uint64_t k)
+{
+    uint128 product = 0;
+    uint64_t borrow = 0;
+    for (int i = 0; i < 4; i++) {
+        product += (uint128)k * modulus[i];
+        uint128 difference = (uint128)v[i] - (uint64_t)product - borrow;
+        out[i] = (uint64_t)difference;
+        borrow = (uint64_t)(difference >> 64) & 1;
+        product >>= 64;
+    }
+    return borrow;
+}
 
 /* Montgomery reduction of a sum of up to POSEIDON_WIDTH_MAX products of field elements. */
-static void reduce(struct fr *out, uint64_t t[9])
+static inline void reduce(struct fr *out, const struct wide *sum)
 {
+    uint64_t t[9];
+    memcpy(t, sum->limb, sizeof t);
+    uint64_t above = 0; /* carry into limb i + 4 from the step before */
     for (int i = 0; i < 4; i++) {
-        uint64_t m = t[i] * minus_inverse;
-        uint128 carry = 0;
-        for (int j = 0; j < 4; j++) {
+        uint64_t low;
+        uint64_t m = reduction_factor(t[i], &low);
+        uint128 carry = low;
+        for (int j = 1; j < 4; j++) {
             carry += (uint128)m * modulus[j] + t[i + j];
             t[i + j] = (uint64_t)carry;
             carry >>= 64;
         }
-        for (int j = i + 4; j < 9; j++) {
-            carry += t[j];
-            t[j] = (uint64_t)carry;
-            carry >>= 64;
-        }
+        carry += (uint128)t[i + 4] + above;
+        t[i + 4] = (uint64_t)carry;
+        above = (uint64_t)(carry >> 64);
     }
-    /* The value v = t[4…8] is below 12·r²/2^256 + r < 6.5·r. With k = ⌊v / 2^255⌋ ≤ 5, v − k·r is
-       not negative and below 2^255 + 5·(2^255 − r) < 2·r. */
-    uint64_t k = t[8] << 1 | t[7] >> 63;
+    t[8] += above;
+    /* The value v = t[4…8] is below 12·r²/2^256 + r < 6.5·r. With k = ⌊v / 2^255⌋ ≤ 5, v − k·r is not
+       negative and below 2^255 + 5·(2^255 − r) < 2·r. */
     uint64_t v[4], w[4];
-    uint128 product = 0;
-    unsigned char borrow = 0;
-    for (int i = 0; i < 4; i++) {
-        product += (uint128)k * modulus[i];
-        uint128 difference = (uint128)t[4 + i] - (uint64_t)product - borrow;
-        v[i] = (uint64_t)difference;
-        borrow = (difference >> 64) != 0;
-        product >>= 64;
-    }
-    borrow = 0;
-    for (int i = 0; i < 4; i++) {
-        uint128 difference = (uint128)v[i] - modulus[i] - borrow;
-        w[i] = (uint64_t)difference;
-        borrow = (difference >> 64) != 0;
-    }
+    subtract_multiple(v, t + 4, t[8] << 1 | t[7] >> 63);
+    bool small = subtract_multiple(w, v, 1);
     for (int i = 0; i < 4; i++)
-        out->v.l[i] = borrow ? v[i] : w[i];
+        out->v.l[i] = small ? v[i] : w[i];
+}
+
+/* column = column + x · y, in three limbs. */
+struct column {
+    uint64_t low, middle, high;
+};
+
+static inline void column_add(struct column *column, uint64_t x, uint64_t y)
+{
+    uint128 product = (uint128)x * y;
+    uint64_t low = (uint64_t)product, middle = (uint64_t)(product >> 64);
+#if defined(__x86_64__)
+    /* Compilers do not find this chain of carries by themselves. */
+    __asm__("addq %3, %0\n\tadcq %4, %1\n\tadcq $0, %2"
+            : "+&r"(column->low), "+&r"(column->middle), "+&r"(column->high)
+            : "r"(low), "r"(middle)
+            : "cc");
+#else
+    uint128 sum = (uint128)column->low + low;
+    column->low = (uint64_t)sum;
+    sum = (sum >> 64) + column->middle + middle;
+    column->middle = (uint64_t)sum;
+    column->high += (uint64_t)(sum >> 64);
+#endif
+}
+
+static inline uint64_t column_shift(struct column *column)
+{
+    uint64_t limb = column->low;
+    *column = (struct column){ column->middle, column->high, 0 };
+    return limb;
 }
 
 /* out = Σ a[i] · b[i · stride], n ≤ POSEIDON_WIDTH_MAX. out is not among the operands. */
 static void dot(struct fr *out, size_t n, const struct fr *a, const struct fr *b, size_t stride)
 {
-    uint64_t t[9];
-    uint128 column = 0;
-    uint64_t overflow = 0;
+    struct wide sum;
+    struct column column = { 0 };
     /* Product scanning: limb k of the sum collects all a_i · b_j with i + j = k. */
+#pragma GCC unroll 7
     for (int k = 0; k < 7; k++) {
-        int first = k < 4 ? 0 : k - 3;
-        int last = k < 4 ? k : 3;
         for (size_t m = 0; m < n; m++) {
             const limb_t *x = a[m].v.l;
             const limb_t *y = b[m * stride].v.l;
-            for (int i = first; i <= last; i++) {
-                uint128 product = (uint128)x[i] * y[k - i];
-                column += product;
-                overflow += column < product;
+#pragma GCC unroll 4
+            for (int i = 0; i < 4; i++) {
+                if (k - i >= 0 && k - i < 4)
+                    column_add(&column, x[i], y[k - i]);
             }
         }
-        t[k] = (uint64_t)column;
-        column = column >> 64 | (uint128)overflow << 64;
-        overflow = 0;
+        sum.limb[k] = column_shift(&column);
     }
-    t[7] = (uint64_t)column;
-    t[8] = (uint64_t)(column >> 64);
-    reduce(out, t);
+    sum.limb[7] = column.low;
+    sum.limb[8] = column.middle;
+    reduce(out, &sum);
 }
 
 /* state = state · matrix */
