@@ -4,7 +4,6 @@
 #include <fstream>
 #include <string>
 
-#define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
 namespace
@@ -82,14 +81,15 @@ extern "C" cuzk_status toml_read(const char *path, toml_leaf_fn *fn, void *conte
     std::ifstream file(path, std::ios::binary);
     if (!file)
         return fail(err, CUZK_IO, std::string("cannot open the configuration file ") + path);
-    toml::parse_result parsed = toml::parse(file, std::string_view(path));
-    if (!parsed) {
-        const toml::parse_error &error = parsed.error();
+    toml::table parsed;
+    try {
+        parsed = toml::parse(file, std::string_view(path));
+    } catch (const toml::parse_error &error) {
         return fail(err, CUZK_INVALID_ARGUMENT,
                     std::string(path) + ":" + std::to_string(error.source().begin.line) + ":" +
                         std::to_string(error.source().begin.column) + ": " +
                         std::string(error.description()));
     }
     reader walk{path, fn, context, err};
-    return walk.table(parsed.table(), "");
+    return walk.table(parsed, "");
 }
