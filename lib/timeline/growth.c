@@ -99,40 +99,45 @@ static bool sample_run(const struct timeline_report *report, const struct timeli
     return true;
 }
 
-/* The slope, if the levels differ enough for one and it stands out of the noise. */
-static bool slope_of(const struct fit *fit, double *slope)
+struct slope {
+    double slope, error;
+};
+
+/* The slope, with an infinite error if the levels do not differ enough for one. */
+static struct slope slope_of(const struct fit *fit)
 {
     enum { SAMPLES_MIN = 12 };
+    struct slope none = {0, INFINITY};
     if (fit->n < SAMPLES_MIN)
-        return false;
+        return none;
     double sxx = fit->xx - fit->x * fit->x / fit->n;
     double sxy = fit->xy - fit->x * fit->y / fit->n;
     double syy = fit->yy - fit->y * fit->y / fit->n;
     if (sxx / fit->n < 0.02) /* standard deviation of log c below 0.14: always about the same c */
-        return false;
-    *slope = sxy / sxx;
-    double residual = syy - *slope * sxy;
-    double error = sqrt(fmax(residual, 0) / (fit->n - 2) / sxx);
-    return error < 0.2;
+        return none;
+    double slope = sxy / sxx;
+    double residual = fmax(syy - slope * sxy, 0);
+    return (struct slope){slope, sqrt(residual / (fit->n - 2) / sxx)};
 }
 
+/* A run takes its own slope or the one over all runs, whichever is surer. */
 enum cuzk_status report_find_growth(struct timeline_report *report, struct cuzk_error *err)
 {
+    const double error_max = 0.2;
     struct fit common = {0};
-    for (size_t i = 0; i < report->run_count; i++) {
-        struct timeline_run *run = &report->runs[i];
+    struct slope *own = mem_alloc(report->run_count, sizeof *own);
+    bool ok = own;
+    for (size_t i = 0; i < report->run_count && ok; i++) {
         struct fit fit = {0};
-        if (!sample_run(report, run, &fit, &common))
-            return error_set(err, CUZK_NO_MEMORY, "no memory to compare synthesis times");
-        run->synth_elasticity_known = slope_of(&fit, &run->synth_elasticity);
+        ok = sample_run(report, &report->runs[i], &fit, &common);
+        own[i] = slope_of(&fit);
     }
-    double slope;
-    if (!slope_of(&common, &slope))
-        return CUZK_OK;
-    for (size_t i = 0; i < report->run_count; i++)
-        if (!report->runs[i].synth_elasticity_known) {
-            report->runs[i].synth_elasticity = slope;
-            report->runs[i].synth_elasticity_known = true;
-        }
-    return CUZK_OK;
+    struct slope all = slope_of(&common);
+    for (size_t i = 0; i < report->run_count && ok; i++) {
+        struct slope best = own[i].error < all.error ? own[i] : all;
+        report->runs[i].synth_elasticity_known = best.error < error_max;
+        report->runs[i].synth_elasticity = best.error < error_max ? best.slope : 0;
+    }
+    mem_free(own);
+    return ok ? CUZK_OK : error_set(err, CUZK_NO_MEMORY, "no memory to compare synthesis times");
 }

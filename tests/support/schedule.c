@@ -356,25 +356,47 @@ static enum schedule_cause cause_now(const struct model *m, unsigned device)
     return count_phases(m, PHASE_VERIFYING) ? SCHEDULE_REPLY : SCHEDULE_NOTHING;
 }
 
-/* A millisecond passes. */
-static void tick(struct model *m)
+/* Milliseconds until the next piece of work is done or the client has thought enough. */
+static int64_t next_change(const struct model *m, double pace)
+{
+    double next = 1e12;
+    for (unsigned j = m->options->think ? 0 : m->first_open; j < m->submitted; j++) {
+        const struct job *job = &m->jobs[j];
+        if (job->phase == PHASE_DONE && job->free_at > m->now)
+            next = fmin(next, (double)(job->free_at - m->now));
+        if (job->phase == PHASE_PARSING || job->phase == PHASE_VERIFYING)
+            next = fmin(next, (double)job->left);
+        for (unsigned p = 0; p < m->options->partitions && job->phase == PHASE_PARSED; p++) {
+            const struct part *part = &job->parts[p];
+            if (part->place == PLACE_SYNTH)
+                next = fmin(next, part->left / pace);
+            else if (part->place == PLACE_DEVICE || (part->place == PLACE_PICKED && part->left > 0))
+                next = fmin(next, part->left);
+        }
+    }
+    return next <= 1 ? 1 : (int64_t)ceil(next);
+}
+
+/* Time passes in which nothing changes. */
+static void pass_time(struct model *m)
 {
     unsigned synth = count_places(m, PLACE_SYNTH);
     double pace = synth ? pow(synth, -m->options->growth) : 1;
+    int64_t time = next_change(m, pace);
     for (unsigned d = 0; d < m->options->devices; d++) {
         if (device_holds(m, d, PLACE_DEVICE))
-            m->truth->busy[d]++;
+            m->truth->busy[d] += time;
         else
-            m->truth->idle[d][cause_now(m, d)]++;
+            m->truth->idle[d][cause_now(m, d)] += time;
     }
     for (unsigned j = m->first_open; j < m->submitted; j++) {
-        m->jobs[j].left--;
+        m->jobs[j].left -= time;
         for (unsigned p = 0; p < m->options->partitions; p++) {
             struct part *part = &m->jobs[j].parts[p];
-            part->left -= part->place == PLACE_SYNTH ? pace : 1;
+            part->left -= (part->place == PLACE_SYNTH ? pace : 1) * (double)time;
         }
     }
-    m->now++;
+    m->now += time;
 }
 
 static void say_setup(struct model *m)
@@ -411,7 +433,7 @@ void schedule_run(const struct schedule_options *options, struct text *log,
         truth->lines++;
     }
     for (settle(&m); m.done < options->jobs; settle(&m))
-        tick(&m);
+        pass_time(&m);
     truth->end = m.now;
     if (options->label) {
         text_add(log, "TIMELINE,%lld,RUN_END,%s,\n", (long long)m.now, options->label);
