@@ -54,32 +54,32 @@ enum cuzk_status base64_decode(struct base64 *state, const char *text, size_t le
                                size_t *out_len, struct cuzk_error *err)
 {
     uint8_t *out = bytes;
-    *out_len = 0;
-    for (size_t i = 0; i < len; i++) {
+    enum cuzk_status status = CUZK_OK;
+    for (size_t i = 0; i < len && status == CUZK_OK; i++) {
         unsigned filled = (unsigned)(state->read % 4);
-        if (text[i] == '=' && padding_fits(state)) {
-            state->padding++;
-            if (state->padding == 1) { /* the bytes of the short group */
-                if (filled == 3)
-                    *out++ = (uint8_t)(state->pending >> 10);
-                *out++ = (uint8_t)(state->pending >> (filled == 3 ? 2 : 4));
-            }
-            state->read++;
-            continue;
-        }
         int value = value_of(text[i]);
-        if (value < 0 || state->padding > 0)
-            return refuse(state, text[i], err);
-        state->pending = (filled == 0 ? 0 : state->pending << 6) | (uint32_t)value;
-        state->read++;
-        if (filled == 3) {
-            *out++ = (uint8_t)(state->pending >> 16);
-            *out++ = (uint8_t)(state->pending >> 8);
-            *out++ = (uint8_t)state->pending;
+        if (text[i] == '=' && padding_fits(state)) {
+            if (filled == 3 && state->padding == 0) {
+                *out++ = (uint8_t)(state->pending >> 10);
+                *out++ = (uint8_t)(state->pending >> 2);
+            } else if (filled == 2) {
+                *out++ = (uint8_t)(state->pending >> 4);
+            }
+            state->padding++;
+        } else if (value < 0 || state->padding > 0) {
+            status = refuse(state, text[i], err);
+        } else {
+            state->pending = (filled == 0 ? 0 : state->pending << 6) | (uint32_t)value;
+            if (filled == 3) {
+                *out++ = (uint8_t)(state->pending >> 16);
+                *out++ = (uint8_t)(state->pending >> 8);
+                *out++ = (uint8_t)state->pending;
+            }
         }
+        state->read += status == CUZK_OK;
     }
     *out_len = (size_t)(out - bytes);
-    return CUZK_OK;
+    return status;
 }
 
 enum cuzk_status base64_end(const struct base64 *state, struct cuzk_error *err)

@@ -13,8 +13,8 @@ struct base64 {
     unsigned padding; /* '=' so far */
 };
 
-/* Decodes len characters; bytes has room for len / 4 * 3 + 3. *out_len bytes are ready. The text of
-   a failure says at which character. */
+/* Decodes len characters; bytes has room for len / 4 * 3 + 3. *out_len bytes are ready, after a
+   failure those in front of the fault. The text of a failure says at which character. */
 enum cuzk_status base64_decode(struct base64 *state, const char *text, size_t len, uint8_t *bytes,
                                size_t *out_len, struct cuzk_error *err);
 

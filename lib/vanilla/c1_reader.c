@@ -87,9 +87,15 @@ static enum cuzk_status feed_base64(struct c1_reader *reader, const char *text, 
     while (len > 0) {
         size_t piece = len < DECODE_CHARS ? len : DECODE_CHARS;
         size_t ready;
-        if (base64_decode(&reader->base64, text, piece, bytes, &ready, err) != CUZK_OK)
+        enum cuzk_status status = base64_decode(&reader->base64, text, piece, bytes, &ready, err);
+        /* A fault in the C1 comes first: its bytes stand before that of the base64. */
+        struct cuzk_error inner = {0};
+        if (parse(&reader->inner, (const char *)bytes, ready, &inner) != CUZK_OK) {
+            *err = inner;
+            return inner.status;
+        }
+        if (status != CUZK_OK)
             return error_prefix(err, "wrapper: Phase1Out");
-        TRY(parse(&reader->inner, (const char *)bytes, ready, err));
         text += piece;
         len -= piece;
     }

@@ -1,0 +1,44 @@
+/* Any bytes as a C1 or its wrapper, in pieces whose size follows from the bytes: no crash, nothing
+   left in memory, and the same answer as in one piece. */
+#include "base/check.h"
+#include "base/mem.h"
+#include "vanilla/c1.h"
+
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static enum cuzk_status read_c1(const uint8_t *data, size_t size, size_t piece, struct c1 **c1,
+                                struct cuzk_error *err)
+{
+    struct c1_reader *reader = c1_reader_new();
+    CHECK(reader);
+    enum cuzk_status status = CUZK_OK;
+    for (size_t i = 0; i < size && status == CUZK_OK; i += piece)
+        status = c1_reader_feed(reader, data + i, size - i < piece ? size - i : piece, err);
+    if (status == CUZK_OK)
+        status = c1_reader_finish(reader, c1, err);
+    c1_reader_free(reader);
+    return status;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct c1 *whole = NULL;
+    struct c1 *cut = NULL;
+    struct cuzk_error whole_error = {0};
+    struct cuzk_error cut_error = {0};
+    size_t before = mem_used_bytes();
+    size_t piece = size ? 1 + data[size / 2] % 97u : 1;
+    enum cuzk_status status = read_c1(data, size, size + 1, &whole, &whole_error);
+    CHECK(read_c1(data, size, piece, &cut, &cut_error) == status);
+    CHECK(strcmp(whole_error.text, cut_error.text) == 0);
+    if (status == CUZK_OK) {
+        CHECK(c1_check(whole, NULL, NULL, &whole_error) == c1_check(cut, NULL, NULL, &cut_error));
+        CHECK(strcmp(whole_error.text, cut_error.text) == 0);
+    }
+    c1_free(whole);
+    c1_free(cut);
+    CHECK(mem_used_bytes() == before);
+    return 0;
+}
