@@ -13,8 +13,11 @@ struct cuzk_phase_times {
     uint64_t shape_ns;      /* circuit compiled */
     uint64_t params_ns;     /* parameters mapped, checked, moved to the device */
     uint64_t synthesis_ns;  /* sum over partitions */
-    uint64_t device_ns;     /* sum over partitions: row values, transforms, multiexponentiations, and
-                               the host's work on their results */
+    uint64_t device_ns;     /* sum over partitions: the four below and what lies between them */
+    uint64_t eval_ns;       /* row values a and b */
+    uint64_t ntt_ns;        /* quotient polynomial */
+    uint64_t msm_ns;        /* the five group sums */
+    uint64_t finish_ns;     /* blinding, assembly */
     uint64_t verify_ns;     /* every partition and the whole proof */
     uint64_t total_ns;
     uint64_t cpu_ns;        /* user and system time of the process during the call */
