@@ -1,12 +1,10 @@
 /* The PoRep circuits against the reference (the specification, part I.2). */
-#include "support/support.h"
+#include "unit/gadgets/compare.h"
 
-#include "base/mem.h"
+#include "base/hash.h"
 #include "circuits/label.h"
 #include "circuits/porep.h"
-#include "r1cs/shape.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #define KIB ((uint64_t)1 << 10)
@@ -78,10 +76,112 @@ static void circuits_have_the_digests_of_the_reference(void **state)
     }
 }
 
+static void fill_path(struct tree_path *path, const struct tree_shape *shape, uint64_t *random)
+{
+    path->index = test_random(random);
+    for (unsigned i = 0; i < shape->siblings; i++)
+        path->siblings[i] = test_random_fr(random);
+}
+
+static void fill_challenge(struct porep_challenge *challenge, const struct porep_config *config,
+                           uint64_t *random)
+{
+    challenge->node = test_random(random);
+    challenge->data_leaf = test_random_fr(random);
+    fill_path(&challenge->tree_d, &config->tree_d, random);
+    for (size_t p = 0; p < POREP_PARENTS; p++) {
+        for (unsigned layer = 0; layer < config->layers; layer++)
+            challenge->parents[p].rows[layer] = test_random_fr(random);
+        fill_path(&challenge->parents[p].path, &config->tree_r, random);
+    }
+    fill_path(&challenge->tree_r, &config->tree_r, random);
+    fill_path(&challenge->tree_c, &config->tree_r, random);
+}
+
+/* Zeros, and values at random: only commitments and roots can be wrong then, in one row for comm_r
+   and one for each of a challenge's 17 paths. */
+static void witnesses_agree_with_the_rows(void **state)
+{
+    (void)state;
+    struct porep_partition *partition = porep_blank(porep_config(2 * KIB), 1);
+    assert_non_null(partition);
+    struct circuit_program program = { porep_synthesize, partition };
+    assert_int_equal(compare_drivers(&program), 18);
+    uint64_t random = 1;
+    partition->replica_id = test_random_fr(&random);
+    partition->comm_d = test_random_fr(&random);
+    partition->comm_r = test_random_fr(&random);
+    fill_challenge(&partition->challenges[0], partition->config, &random);
+    assert_int_equal(compare_drivers(&program), 18);
+    porep_partition_free(partition);
+}
+
+/* --- Labels ------------------------------------------------------------------------------------- */
+
+/* Replica id 1, its bits, the parents 1, 2, …, their bits, the bits of node 5 (part I.2). */
+static void build_label(struct cs *cs, const void *input)
+{
+    uint32_t layer = *(const uint32_t *)input;
+    size_t n_parents = layer == 1 ? 6 : 14;
+    struct label_bits replica_id, parents[14];
+    struct num nums[14];
+    struct boolean node[64];
+    label_bits_of(cs, num_alloc(cs, &fr_one), &replica_id);
+    for (size_t i = 0; i < n_parents; i++) {
+        struct fr value;
+        fr_from_u64(&value, i + 1);
+        nums[i] = num_alloc(cs, &value);
+    }
+    for (size_t i = 0; i < n_parents; i++)
+        label_bits_of(cs, nums[i], &parents[i]);
+    num_uint64_bits(cs, 5, node);
+    label_create(cs, &replica_id, parents, n_parents, layer, node);
+}
+
+static void labels_have_the_digests_and_values_of_the_reference(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t layer, n_rows, n_aux;
+        const char *digest, *values;
+    } labels[] = {
+        { 1, 524125, 523605, "b0bfd3f1dc4252c9777e773f24acabde23b082fcf52b0ceaf96b9512ceabc0c6",
+          "3838757f191834a4a2de1e82ecf173f8fd7b88407cce4ca6e4067f730c6d960e" },
+        { 2, 526173, 525653, "d897ade94745ab018b56a01ec928f093971401b8768d88c5606845260724daac",
+          "f10a1ae3b9f827bbe8dd44b5bb31db4ff55a35fde585c6dd10ca562885b2e913" },
+        { 11, 526173, 525653, "4e09f65ab45ebcad303d6fca5d8788853a036305dd461360106255217313ad7d",
+          "842b50b9c79a6ced55b2b68e27ccfc532b6af7c82ee84395754d10a3ee4d909a" },
+    };
+    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
+        struct circuit_program program = { build_label, &labels[i].layer };
+        struct cs_digest digest;
+        struct check_result result;
+        struct fr *aux;
+        struct cuzk_error err = { 0 };
+        assert_ok(cs_digest(&program, &digest, NULL, NULL, &err), err);
+        assert_int_equal(digest.n_rows, labels[i].n_rows);
+        assert_int_equal(digest.n_aux, labels[i].n_aux);
+        assert_hex_equal(digest.sha256, sizeof digest.sha256, labels[i].digest);
+        assert_ok(cs_check(&program, &result, NULL, NULL, NULL, &aux, &err), err);
+        assert_int_equal(result.unsatisfied, 0);
+        struct hasher *hasher = sha256_new();
+        uint8_t bytes[FR_BYTES];
+        for (uint32_t v = 0; v < result.n_aux; v++) {
+            fr_to_bytes(bytes, &aux[v]);
+            hasher_update(hasher, bytes, sizeof bytes);
+        }
+        hasher_final(hasher, bytes);
+        assert_hex_equal(bytes, sizeof bytes, labels[i].values);
+        mem_free(aux);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(labels_have_the_digests_and_values_of_the_reference),
         cmocka_unit_test(circuits_have_the_digests_of_the_reference),
+        cmocka_unit_test(witnesses_agree_with_the_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
 /* The sector update circuits against the reference (the specification, part I.2). */
-#include "support/support.h"
+#include "unit/gadgets/compare.h"
 
-#include "base/mem.h"
 #include "circuits/update.h"
 
 #include <stdlib.h>
@@ -97,10 +96,49 @@ static void sizes_without_a_circuit_have_no_configuration(void **state)
     assert_int_equal(update_config(32 * GIB, false)->partitions, 16);
 }
 
+static void fill(struct fr *out, size_t n, uint64_t *random)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = test_random_fr(random);
+}
+
+/* Two comm_r, comm_d, and three roots of each challenge are wrong. */
+static void witnesses_agree_with_the_rows(void **state)
+{
+    (void)state;
+    for (int poseidon = 0; poseidon < 2; poseidon++) {
+        struct update_partition *partition = update_blank(update_config(16 * KIB, poseidon));
+        assert_non_null(partition);
+        const struct update_config *config = partition->config;
+        uint64_t random = 1;
+        struct fr *const commitments[] = { &partition->comm_r_old, &partition->comm_d_new,
+                                           &partition->comm_r_new, &partition->comm_c,
+                                           &partition->root_r_old, &partition->root_r_new };
+        for (size_t i = 0; i < 6; i++)
+            fill(commitments[i], 1, &random);
+        fill(partition->apex_leaves, config->apex_leaves, &random);
+        fill(partition->partition_path, config->partition_bits, &random);
+        partition->index = config->partitions - 1;
+        for (unsigned i = 0; i < config->challenges; i++) {
+            struct update_challenge *challenge = &partition->challenges[i];
+            fill(&challenge->label_r_old, 1, &random);
+            fill(&challenge->label_d_new, 1, &random);
+            fill(challenge->path_r_old.siblings, config->tree_r.siblings, &random);
+            fill(challenge->path_r_new.siblings, config->tree_r.siblings, &random);
+            fill(challenge->path_d_new.siblings, config->path_d.siblings, &random);
+        }
+        struct circuit_program program = { update_synthesize, partition };
+        unsigned commitments_wrong = poseidon ? 2 : 3;
+        assert_int_equal(compare_drivers(&program), commitments_wrong + 3 * config->challenges);
+        update_partition_free(partition);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(circuits_have_the_digests_of_the_reference),
+        cmocka_unit_test(witnesses_agree_with_the_rows),
         cmocka_unit_test(sizes_without_a_circuit_have_no_configuration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
