@@ -137,13 +137,19 @@ static int64_t ready_us(const struct timeline_report *report, uint32_t job)
     return ready;
 }
 
+/* A wait of the job as a whole is this partition's if it ended when this partition began. */
 static bool waited_for_memory(const struct timeline_report *report,
                               const struct timeline_partition *p)
 {
+    enum { HAND_OVER_US = 5000 };
     for (size_t i = report->job_intervals[p->job]; i < report->job_intervals[p->job + 1]; i++) {
         const struct timeline_interval *interval = &report->intervals[i];
-        if (interval->span == TIMELINE_SPAN_BUDGET_WAIT && interval->partition == p->index &&
-            interval->end_us > interval->start_us)
+        if (interval->span != TIMELINE_SPAN_BUDGET_WAIT || interval->end_us <= interval->start_us ||
+            interval->end_us > p->synth_start_us)
+            continue;
+        if (interval->partition == p->index ||
+            (interval->partition == TIMELINE_NONE &&
+             p->synth_start_us - interval->end_us <= HAND_OVER_US))
             return true;
     }
     return false;

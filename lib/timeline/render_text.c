@@ -343,9 +343,8 @@ static void add_jobs(const struct page *page, const struct timeline_run *run)
         add_partition_rows(page, &page->report->jobs[j]);
         shown++;
     }
-    text_add(page->out, "\n%-*s|%.3f s%*s%.3f s|\n", LABEL_COLUMNS, "waterfall",
-             seconds(run->start_us), (int)page->width - LABEL_COLUMNS - 26, "",
-             seconds(run->end_us));
+    text_add(page->out, "\n%-*s|%-12.3f%*.3f|\n", LABEL_COLUMNS, "waterfall (s)",
+             seconds(run->start_us), (int)page->width - LABEL_COLUMNS - 14, seconds(run->end_us));
     shown = 0;
     for (size_t j = run->jobs; j < run->jobs + run->job_count && shown < most; j++) {
         if (!style_wants_job(page->style, &page->report->jobs[j]))
@@ -353,8 +352,7 @@ static void add_jobs(const struct page *page, const struct timeline_run *run)
         add_job_lanes(page, run, &page->report->jobs[j], j);
         shown++;
     }
-    text_add(page->out, "s synthesis  - waiting for the device  # device  v verify  . job there  "
-                        "? open-ended\n");
+    text_add(page->out, "s synthesis  - waiting  # device  v verify  . job there  ? open-ended\n");
     if (shown < wanted)
         text_add(page->out, "%zu of %zu jobs are shown; --jobs N shows more, --job ID one\n", shown,
                  wanted);

@@ -74,8 +74,11 @@ bool report_warn(struct timeline_report *report, const char *format, ...)
     va_end(args);
     struct text warning = {0};
     text_add(&warning, "%s", line);
-    return !warning.failed && REPORT_APPEND(report->warnings, report->warning_count,
-                                            report->warning_capacity, warning);
+    if (!warning.failed &&
+        REPORT_APPEND(report->warnings, report->warning_count, report->warning_capacity, warning))
+        return true;
+    text_free(&warning);
+    return false;
 }
 
 static bool warn_of_log(struct timeline_report *report)
