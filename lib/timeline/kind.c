@@ -111,8 +111,10 @@ static void add_details(struct line *line, const struct timeline_record *record)
     add_detail(line, &first, "partition", record->partition);
     if (!is_classic(kind))
         add_detail(line, &first, "device", record->device);
-    add_detail(line, &first, timeline_kind_value_key(kind), record->value);
-    if (record->text[0]) {
+    bool has_end_value = kind == TIMELINE_SYNTH_END || kind == TIMELINE_GPU_END;
+    if (!is_classic(kind) || has_end_value)
+        add_detail(line, &first, timeline_kind_value_key(kind), record->value);
+    if (record->text[0] && (!is_classic(kind) || synthesis)) {
         add_string(line, first ? "" : ",");
         add_escaped(line, record->text, "%");
     }
