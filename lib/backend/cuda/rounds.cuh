@@ -1,6 +1,6 @@
 /* Affine additions in rounds, with one inversion shared by thousands of them (Montgomery's trick).
 
-   A round is a list of pairs of references; pair i of the list makes scratch slot i. A reference is 32
+   A round is a list of pairs of references; each pair makes the sum in one scratch slot. A reference is 32
    bits: bit 31 the sign, the rest an index, below n_points an input point, from there on a scratch
    slot. A pair adds A and ±B with the relative sign only; A's sign stays with whoever refers to the
    sum. So no point is ever copied or negated in memory (spec/gpu-msm.md, section 1).
@@ -20,17 +20,17 @@ static constexpr int ROUND_THREADS = 128;
 template <class F> struct RoundMemory {
     const unsigned char *points; /* n_points slots */
     uint32_t n_points;
-    unsigned char *scratch;      /* slot i: the sum of pair i */
-    const uint2 *pairs;
+    unsigned char *scratch;
     uint4 *prefix;               /* planes of 16 bytes, prefix_stride elements each */
     size_t prefix_stride;        /* at least the pairs of the longest round */
     F *totals;                   /* one a thread of the grid */
 };
 
-/* Pairs [first, first + count) of the list; written by the planner, read by the kernels only, so that
-   the host never waits for it. */
+/* One round: `count` pairs, from first_pair of a list, whose sums go to scratch slots from first_slot.
+   Written by planning kernels and read by the adding ones, so that the host never waits for it. */
 struct RoundRange {
-    uint32_t first;
+    uint32_t first_pair;
+    uint32_t first_slot;
     uint32_t count;
 };
 
@@ -132,14 +132,14 @@ static __device__ __forceinline__ Chain chain_of(uint32_t count)
 
 template <class F>
 __global__ void __launch_bounds__(ROUND_THREADS, sizeof(F) > 48 ? 3 : 6)
-    round_forward(RoundMemory<F> memory, const RoundRange *range)
+    round_forward(RoundMemory<F> memory, const uint2 *pairs, const RoundRange *range)
 {
-    uint32_t first_pair = range->first;
+    uint32_t first_pair = range->first_pair;
     Chain chain = chain_of(range->count);
     F product = F::one();
     for (uint32_t j = 0; j < chain.length; j++) {
         uint32_t i = chain.first + j * ROUND_THREADS;
-        uint2 pair = memory.pairs[first_pair + i];
+        uint2 pair = pairs[first_pair + i];
         const unsigned char *a = slot_of(memory, pair.x), *b = slot_of(memory, pair.y);
         F xa = slot_x<F>(a), xb = slot_x<F>(b);
         F difference = xb - xa;
@@ -177,16 +177,16 @@ __global__ void __launch_bounds__(ROUND_THREADS)
 
 template <class F>
 __global__ void __launch_bounds__(ROUND_THREADS, sizeof(F) > 48 ? 2 : 4)
-    round_backward(RoundMemory<F> memory, const RoundRange *range)
+    round_backward(RoundMemory<F> memory, const uint2 *pairs, const RoundRange *range)
 {
-    uint32_t first_pair = range->first;
+    uint32_t first_pair = range->first_pair, first_slot = range->first_slot;
     Chain chain = chain_of(range->count);
     if (chain.length == 0)
         return;
     F inverse = memory.totals[blockIdx.x * ROUND_THREADS + threadIdx.x];
     for (uint32_t j = chain.length; j-- > 0;) {
         uint32_t i = chain.first + j * ROUND_THREADS;
-        uint2 pair = memory.pairs[first_pair + i];
+        uint2 pair = pairs[first_pair + i];
         bool negate = (pair.x ^ pair.y) & REF_SIGN;
         const unsigned char *a = slot_of(memory, pair.x), *b = slot_of(memory, pair.y);
         F xa = slot_x<F>(a), xb = slot_x<F>(b);
@@ -205,8 +205,30 @@ __global__ void __launch_bounds__(ROUND_THREADS, sizeof(F) > 48 ? 2 : 4)
             sum.x = slope.squared() - xa - xb;
             sum.y = slope * (xa - sum.x) - ya;
         }
-        sum.store(memory.scratch, first_pair + i);
+        sum.store(memory.scratch, first_slot + i);
     }
 }
+
+/* The grid: two to four waves, so that blocks that drift apart leave no long tail. */
+static constexpr int ROUND_BLOCKS = 2640;
+static constexpr int INVERT_BLOCKS = 132;
+
+/* Enqueues one round. pairs_max bounds the count that the planner may have written. */
+template <class F>
+static void run_round(cudaStream_t stream, const RoundMemory<F> &memory, const uint2 *pairs,
+                      const RoundRange *range, size_t pairs_max)
+{
+    size_t wanted = (pairs_max + ROUND_THREADS - 1) / ROUND_THREADS;
+    int blocks = int(wanted < ROUND_BLOCKS ? (wanted ? wanted : 1) : ROUND_BLOCKS);
+    uint32_t totals = uint32_t(blocks) * ROUND_THREADS;
+    int inverters = blocks < INVERT_BLOCKS ? blocks : INVERT_BLOCKS;
+    round_forward<F><<<blocks, ROUND_THREADS, 0, stream>>>(memory, pairs, range);
+    round_invert<F><<<inverters, ROUND_THREADS, 0, stream>>>(memory.totals, memory.totals + totals,
+                                                             totals, range);
+    round_backward<F><<<blocks, ROUND_THREADS, 0, stream>>>(memory, pairs, range);
+}
+
+/* Elements of RoundMemory.totals. */
+static constexpr size_t ROUND_TOTALS = 2 * size_t(ROUND_BLOCKS) * ROUND_THREADS;
 
 #endif

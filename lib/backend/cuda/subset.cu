@@ -1,0 +1,158 @@
+/* Sums of the points whose variable is 1: indices by a scan over the bitmap, then a tree of affine
+   additions over neighbours. */
+#include "arena.cuh"
+#include "msm.h"
+#include "rounds.cuh"
+
+#include <cub/device/device_scan.cuh>
+
+namespace
+{
+
+constexpr int ROUNDS = 28; /* 2^27 points at most, and the empty sum */
+
+__device__ __forceinline__ uint64_t chosen(const uint64_t *bits, const uint64_t *density, uint32_t w)
+{
+    return density ? bits[w] & density[w] : bits[w];
+}
+
+__global__ void count_ones(const uint64_t *bits, const uint64_t *density, uint32_t n_words,
+                           uint32_t *counts)
+{
+    uint32_t w = blockIdx.x * blockDim.x + threadIdx.x;
+    if (w <= n_words)
+        counts[w] = w < n_words ? __popcll(chosen(bits, density, w)) : 0;
+}
+
+/* refs: the points of all chosen variables, in order. offsets: the scanned counts. */
+__global__ void list_ones(const uint64_t *bits, const uint64_t *density, const uint32_t *ranks,
+                          uint32_t n_words, const uint32_t *offsets, uint32_t first_point,
+                          uint32_t *refs)
+{
+    uint32_t w = blockIdx.x * blockDim.x + threadIdx.x;
+    if (w >= n_words)
+        return;
+    uint64_t left = chosen(bits, density, w);
+    uint64_t dense = density ? density[w] : ~uint64_t(0);
+    uint32_t rank = first_point + (ranks ? ranks[w] : 64 * w);
+    uint32_t *out = refs + offsets[w];
+    while (left) {
+        int bit = __ffsll(static_cast<long long>(left)) - 1;
+        left &= left - 1;
+        *out++ = rank + __popcll(dense & ((uint64_t(1) << bit) - 1));
+    }
+}
+
+/* Lays out all rounds: counts[r] references enter round r, as pairs of neighbours; an odd one out goes
+   on to the next round. */
+__global__ void lay_out_tree(const uint32_t *n, RoundRange *ranges, uint32_t *counts)
+{
+    uint32_t count = *n, slot = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        counts[round] = count;
+        ranges[round] = { 0, slot, count / 2 };
+        slot += count / 2;
+        count -= count / 2;
+    }
+    counts[ROUNDS] = count;
+}
+
+/* References after a round: its slots, and the odd one out of the references before. */
+__global__ void next_refs(const uint32_t *before, const uint32_t *count, const RoundRange *range,
+                          uint32_t first_slot_ref, uint32_t *after)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < range->count)
+        after[i] = first_slot_ref + range->first_slot + i;
+    else if (i == range->count && *count % 2 == 1)
+        after[i] = before[*count - 1];
+}
+
+template <class F>
+__global__ void store_sum(RoundMemory<F> memory, const uint32_t *refs, const uint32_t *count, F *sum)
+{
+    if (*count == 0) {
+        sum[0] = sum[1] = F::zero();
+        return;
+    }
+    const unsigned char *slot = slot_of(memory, refs[0]);
+    store_element(&sum[0], slot_x<F>(slot));
+    store_element(&sum[1], slot_y<F>(slot).negated_if(refs[0] & REF_SIGN));
+}
+
+template <class F> struct Subset {
+    uint32_t n_words, ones;
+    uint32_t *offsets, *refs[2], *counts;
+    RoundRange *ranges;
+    unsigned char *slot_memory;
+    uint4 *prefix;
+    F *totals;
+    void *scan_temp;
+    size_t scan_bytes, bytes;
+
+    Subset(uint32_t n_vars, uint32_t ones_max, void *scratch)
+    {
+        n_words = (n_vars + 63) / 64;
+        ones = ones_max;
+        scan_bytes = 0;
+        cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, offsets, offsets, int(n_words + 1));
+        Arena arena(scratch);
+        offsets = arena.take<uint32_t>(n_words + 1);
+        refs[0] = arena.take<uint32_t>(ones + 2);
+        refs[1] = arena.take<uint32_t>(ones / 2 + 2);
+        counts = arena.take<uint32_t>(ROUNDS + 1);
+        ranges = arena.take<RoundRange>(ROUNDS);
+        slot_memory = arena.take<unsigned char>(size_t(ones + 1) * Slot<F>::BYTES);
+        prefix = arena.take<uint4>(size_t(ones / 2 + 1) * (sizeof(F) / 16));
+        totals = arena.take<F>(ROUND_TOTALS);
+        scan_temp = arena.take<unsigned char>(scan_bytes);
+        bytes = arena.used();
+    }
+
+    void run(const subset_job &job, cudaStream_t stream)
+    {
+        RoundMemory<F> memory = { static_cast<const unsigned char *>(job.points), job.n_points,
+                                  slot_memory, prefix, size_t(ones / 2 + 1), totals };
+        count_ones<<<n_words / 256 + 1, 256, 0, stream>>>(job.bits, job.density, n_words, offsets);
+        cub::DeviceScan::ExclusiveSum(scan_temp, scan_bytes, offsets, offsets, int(n_words + 1),
+                                      stream);
+        list_ones<<<(n_words + 255) / 256, 256, 0, stream>>>(
+            job.bits, job.density, job.ranks, n_words, offsets, job.first_point, refs[0]);
+        lay_out_tree<<<1, 1, 0, stream>>>(offsets + n_words, ranges, counts);
+        int current = 0, round = 0;
+        for (uint32_t left = ones; left > 1; left -= left / 2, round++) {
+            run_round(stream, memory, reinterpret_cast<const uint2 *>(refs[current]),
+                      ranges + round, left / 2);
+            next_refs<<<left / 2 / 256 + 1, 256, 0, stream>>>(refs[current], counts + round,
+                                                              ranges + round, job.n_points,
+                                                              refs[1 - current]);
+            current = 1 - current;
+        }
+        store_sum<F><<<1, 1, 0, stream>>>(memory, refs[current], counts + round,
+                                          static_cast<F *>(job.sum));
+    }
+};
+
+template <class F> int enqueue(const subset_job &job, uint32_t ones_max, cudaStream_t stream)
+{
+    Subset<F> subset(job.n_vars, ones_max, job.scratch);
+    if (subset.bytes > job.scratch_bytes)
+        return cudaErrorInvalidValue;
+    subset.run(job, stream);
+    return cudaGetLastError();
+}
+
+} // namespace
+
+extern "C" size_t subset_scratch_bytes(enum msm_group group, uint32_t n_vars, uint32_t ones_max)
+{
+    return group == MSM_G1 ? Subset<Fp>(n_vars, ones_max, nullptr).bytes
+                           : Subset<Fp2>(n_vars, ones_max, nullptr).bytes;
+}
+
+extern "C" int subset_enqueue(const struct subset_job *job, uint32_t ones_max,
+                              struct CUstream_st *stream)
+{
+    return job->group == MSM_G1 ? enqueue<Fp>(*job, ones_max, stream)
+                                : enqueue<Fp2>(*job, ones_max, stream);
+}
