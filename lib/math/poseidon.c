@@ -49,8 +49,8 @@ struct wide {
 static const uint64_t modulus[4] = { 0xffffffff00000001u, 0x53bda402fffe5bfeu, 0x3339d80809a1d805u,
                                      0x73eda753299d7d48u };
 
-/* Makes the limb t a multiple of 2^64 by adding m · r: returns m, and in *carry what goes to the next
-   limb from m times r's lowest one. */
+/* Makes the limb t a multiple of 2^64 by adding m · r: returns m, and in *carry what goes to the
+   next limb from m times r's lowest one. */
 static inline uint64_t reduction_factor(uint64_t t, uint64_t *carry)
 {
     uint64_t m = -(t + (t << 32));
@@ -93,8 +93,8 @@ static inline void reduce(struct fr *out, const struct wide *sum)
         above = (uint64_t)(carry >> 64);
     }
     t[8] += above;
-    /* The value v = t[4…8] is below 12·r²/2^256 + r < 6.5·r. With k = ⌊v / 2^255⌋ ≤ 5, v − k·r is not
-       negative and below 2^255 + 5·(2^255 − r) < 2·r. */
+    /* The value v = t[4…8] is below 12·r²/2^256 + r < 6.5·r. With k = ⌊v / 2^255⌋ ≤ 5, v − k·r is
+       not negative and below 2^255 + 5·(2^255 − r) < 2·r. */
     uint64_t v[4], w[4];
     subtract_multiple(v, t + 4, t[8] << 1 | t[7] >> 63);
     bool small = subtract_multiple(w, v, 1);

@@ -1,20 +1,20 @@
 /* All operands of the gadgets on Booleans: constants, plain and negated bits, equal and different
-   ones, with all values. A gadget is right if its value is, if its rows hold, and if they hold for no
-   other value of its variables. */
+   ones, with all values. A gadget is right if its value is, if its rows hold, and if they hold for
+   no other value of its variables. */
 #include "support/support.h"
 
 #include "base/mem.h"
 #include "gadgets/insertion.h"
 #include "gadgets/uint32.h"
 
-/* --- Operands ----------------------------------------------------------------------------------- */
+/* --- Operands --------------------------------------------------------------------------------- */
 
 enum { OPERAND_KINDS = 4, OPERANDS_MAX = 3 };
 
 enum operation { XOR, AND, CH, MAJ };
 
-/* Operands are numbered: constant 0, constant 1, plain, negated. values has a bit for the variable of
-   each operand. */
+/* Operands are numbered: constant 0, constant 1, plain, negated. values has a bit for the variable
+   of each operand. */
 struct use {
     enum operation operation;
     unsigned kind[OPERANDS_MAX];
@@ -73,7 +73,7 @@ static bool plain_model(const struct use *use)
     }
 }
 
-/* --- Rows under other values -------------------------------------------------------------------- */
+/* --- Rows under other values ------------------------------------------------------------------ */
 
 struct assignment {
     const struct fr *aux;
@@ -156,7 +156,7 @@ static void every_operation_on_every_operand(void **state)
     }
 }
 
-/* --- Insertion and selection -------------------------------------------------------------------- */
+/* --- Insertion and selection ------------------------------------------------------------------ */
 
 struct insertion {
     unsigned arity;
@@ -211,7 +211,7 @@ static void insertion_at_every_index(void **state)
     }
 }
 
-/* --- Sums --------------------------------------------------------------------------------------- */
+/* --- Sums ------------------------------------------------------------------------------------- */
 
 struct sum {
     size_t n;

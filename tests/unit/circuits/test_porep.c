@@ -1,5 +1,5 @@
 /* The PoRep circuits against the reference (the specification, part I.2). */
-#include "unit/gadgets/compare.h"
+#include "../gadgets/compare.h"
 
 #include "base/hash.h"
 #include "circuits/label.h"
@@ -116,7 +116,7 @@ static void witnesses_agree_with_the_rows(void **state)
     porep_partition_free(partition);
 }
 
-/* --- Labels ------------------------------------------------------------------------------------- */
+/* --- Labels ----------------------------------------------------------------------------------- */
 
 /* Replica id 1, its bits, the parents 1, 2, …, their bits, the bits of node 5 (part I.2). */
 static void build_label(struct cs *cs, const void *input)

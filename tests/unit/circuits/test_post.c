@@ -1,5 +1,5 @@
 /* The PoSt circuits against the reference (the specification, part I.2). */
-#include "unit/gadgets/compare.h"
+#include "../gadgets/compare.h"
 
 #include "circuits/post.h"
 

@@ -1,5 +1,5 @@
 /* The sector update circuits against the reference (the specification, part I.2). */
-#include "unit/gadgets/compare.h"
+#include "../gadgets/compare.h"
 
 #include "circuits/update.h"
 

@@ -1,4 +1,5 @@
-/* Compares the witness driver, with its fast paths, with the values that the rows are checked with. */
+/* Compares the witness driver, with its fast paths, with the values that the rows are checked
+   with. */
 #ifndef TESTS_GADGETS_COMPARE_H
 #define TESTS_GADGETS_COMPARE_H
 

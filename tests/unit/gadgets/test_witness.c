@@ -1,12 +1,12 @@
 /* The fast paths of the witness driver give the same values, bit for bit, as the gadgets' rows. */
-#include "unit/gadgets/compare.h"
+#include "compare.h"
 
 #include "base/hash.h"
 #include "gadgets/merkle.h"
 #include "gadgets/poseidon_circuit.h"
 #include "gadgets/sha256.h"
 
-/* --- SHA-256 blocks ----------------------------------------------------------------------------- */
+/* --- SHA-256 blocks --------------------------------------------------------------------------- */
 
 enum { STATE_BITS = 256, BLOCK_BITS = STATE_BITS + SHA256_BLOCK_BITS };
 
@@ -148,7 +148,7 @@ static void blocks_of_any_mixture(void **state)
     }
 }
 
-/* --- Whole hashes ------------------------------------------------------------------------------- */
+/* --- Whole hashes ----------------------------------------------------------------------------- */
 
 struct message {
     const uint8_t *bytes;
@@ -186,7 +186,7 @@ static void hashes_are_those_of_sha256(void **state)
     }
 }
 
-/* --- Numbers, Poseidon and paths ---------------------------------------------------------------- */
+/* --- Numbers, Poseidon and paths -------------------------------------------------------------- */
 
 struct values {
     struct fr value[16];
