@@ -2,12 +2,11 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/pool.h"
+#include "math/spread.h"
 #include "r1cs/driver.h"
 #include "r1cs/walk.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 __extension__ typedef unsigned __int128 u128;
 
@@ -32,11 +31,27 @@ static bool locals_make(const struct row_evaluator *evaluator, struct locals *lo
     return locals->bits && locals->bytes && locals->full;
 }
 
-static void locals_free(struct locals *locals)
+static void workers_free(struct locals *workers, unsigned n)
 {
-    mem_free(locals->bits);
-    mem_free(locals->bytes);
-    mem_free(locals->full);
+    for (unsigned i = 0; workers && i < n; i++) {
+        mem_free(workers[i].bits);
+        mem_free(workers[i].bytes);
+        mem_free(workers[i].full);
+    }
+    mem_free(workers);
+}
+
+/* Room for each of n workers; NULL without memory. */
+static struct locals *workers_make(const struct row_evaluator *evaluator, unsigned n)
+{
+    struct locals *workers = mem_zalloc(n, sizeof *workers);
+    bool made = workers != NULL;
+    for (unsigned i = 0; made && i < n; i++)
+        made = locals_make(evaluator, &workers[i]);
+    if (made)
+        return workers;
+    workers_free(workers, n);
+    return NULL;
 }
 
 static struct fr variable_value(const struct row_evaluator *evaluator,
@@ -262,7 +277,7 @@ struct run {
     uint64_t first;
     uint64_t end;
     struct fr *const *out;
-    atomic_bool failed;
+    struct locals *workers;
 };
 
 /* The part of a placement's rows that lies in [run->first, run->end). */
@@ -300,7 +315,7 @@ static void run_tail(struct run *run, uint64_t from, uint64_t to)
 
 /* All placements that start in the piece's window of rows; the first piece also has the one that
    starts before it. */
-static void run_piece(void *context, size_t piece)
+static void run_piece(void *context, unsigned worker, size_t piece)
 {
     struct run *run = context;
     const struct shape *shape = run->evaluator->shape;
@@ -313,29 +328,10 @@ static void run_piece(void *context, size_t piece)
                (index == shape->n_placements || shape->placements[index].first_row > window))
             index--;
     }
-    struct locals locals = { 0 };
-    if (index < end) {
-        if (locals_make(run->evaluator, &locals)) {
-            for (; index < end; index++)
-                run_part(run, &shape->placements[index], &locals);
-        } else {
-            atomic_store(&run->failed, true);
-        }
-    }
-    locals_free(&locals);
+    for (; index < end; index++)
+        run_part(run, &shape->placements[index], &run->workers[worker]);
     if (window_end > shape->n_rows)
         run_tail(run, window > shape->n_rows ? window : shape->n_rows, window_end);
-}
-
-static void spread(struct pool *pool, size_t count, void (*fn)(void *context, size_t i),
-                   void *context)
-{
-    if (pool) {
-        pool_run(pool, count, fn, context);
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        fn(context, i);
 }
 
 enum cuzk_status row_evaluator_run(const struct row_evaluator *evaluator,
@@ -350,9 +346,12 @@ enum cuzk_status row_evaluator_run(const struct row_evaluator *evaluator,
         .end = first + count,
         .out = out,
     };
-    spread(pool, (count + PIECE_ROWS - 1) / PIECE_ROWS, run_piece, &run);
-    if (atomic_load(&run.failed))
+    unsigned n_workers = spread_workers(pool);
+    run.workers = workers_make(evaluator, n_workers);
+    if (!run.workers)
         return error_set(err, CUZK_NO_MEMORY, "row evaluation: no memory");
+    spread(pool, (count + PIECE_ROWS - 1) / PIECE_ROWS, run_piece, &run);
+    workers_free(run.workers, n_workers);
     return CUZK_OK;
 }
 
@@ -375,7 +374,8 @@ struct check {
     const struct witness *witness;
     pthread_mutex_t lock;
     struct row_check *result;
-    atomic_bool failed;
+    struct locals *workers;
+    struct fr *values; /* MATRIX_COUNT · CHECK_ROWS for each worker */
 };
 
 static void note_unsatisfied(struct check *check, const struct shape_placement *placement,
@@ -409,26 +409,19 @@ static void check_placement(struct check *check, const struct shape_placement *p
     }
 }
 
-static void check_piece(void *context, size_t piece)
+static void check_piece(void *context, unsigned worker, size_t piece)
 {
     struct check *check = context;
     const struct shape *shape = check->evaluator->shape;
     uint32_t index = placement_from_row(shape, (uint64_t)piece * PIECE_ROWS);
     uint32_t end = placement_from_row(shape, (uint64_t)(piece + 1) * PIECE_ROWS);
-    struct locals locals;
-    struct fr *values = mem_alloc(MATRIX_COUNT * CHECK_ROWS, sizeof *values);
-    if (locals_make(check->evaluator, &locals) && values) {
-        struct fr *const out[MATRIX_COUNT] = { values, values + CHECK_ROWS,
-                                               values + 2 * CHECK_ROWS };
-        for (; index < end; index++) {
-            gather(check->evaluator, check->witness, &shape->placements[index], &locals);
-            check_placement(check, &shape->placements[index], &locals, out);
-        }
-    } else {
-        atomic_store(&check->failed, true);
+    struct locals *locals = &check->workers[worker];
+    struct fr *values = check->values + (size_t)worker * MATRIX_COUNT * CHECK_ROWS;
+    struct fr *const out[MATRIX_COUNT] = { values, values + CHECK_ROWS, values + 2 * CHECK_ROWS };
+    for (; index < end; index++) {
+        gather(check->evaluator, check->witness, &shape->placements[index], locals);
+        check_placement(check, &shape->placements[index], locals, out);
     }
-    locals_free(&locals);
-    mem_free(values);
 }
 
 enum cuzk_status row_evaluator_check(const struct row_evaluator *evaluator,
@@ -436,12 +429,24 @@ enum cuzk_status row_evaluator_check(const struct row_evaluator *evaluator,
                                      struct row_check *result, struct cuzk_error *err)
 {
     *result = (struct row_check){ 0 };
-    struct check check = { .evaluator = evaluator, .witness = witness, .result = result };
-    pthread_mutex_init(&check.lock, NULL);
-    size_t pieces = (size_t)((evaluator->shape->n_rows + PIECE_ROWS - 1) / PIECE_ROWS);
-    spread(pool, pieces, check_piece, &check);
-    pthread_mutex_destroy(&check.lock);
-    if (atomic_load(&check.failed))
-        return error_set(err, CUZK_NO_MEMORY, "row check: no memory");
-    return CUZK_OK;
+    unsigned n_workers = spread_workers(pool);
+    struct check check = {
+        .evaluator = evaluator,
+        .witness = witness,
+        .result = result,
+        .workers = workers_make(evaluator, n_workers),
+        .values = mem_alloc((size_t)n_workers * MATRIX_COUNT * CHECK_ROWS, sizeof(struct fr)),
+    };
+    enum cuzk_status status = CUZK_OK;
+    if (check.workers && check.values) {
+        pthread_mutex_init(&check.lock, NULL);
+        size_t pieces = (size_t)((evaluator->shape->n_rows + PIECE_ROWS - 1) / PIECE_ROWS);
+        spread(pool, pieces, check_piece, &check);
+        pthread_mutex_destroy(&check.lock);
+    } else {
+        status = error_set(err, CUZK_NO_MEMORY, "row check: no memory");
+    }
+    workers_free(check.workers, n_workers);
+    mem_free(check.values);
+    return status;
 }

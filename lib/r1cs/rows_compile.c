@@ -277,24 +277,16 @@ static bool compile_row(struct compiler *compiler, uint32_t row)
     return true;
 }
 
-/* Terms of each row of the kind, if rows of it are taken together; -1 if not. */
-static int terms_of_kind(uint8_t kind)
-{
-    return kind <= ROW_SMALL3 ? kind - ROW_ZERO : -1;
-}
-
-/* Finds the rows that evaluation takes together. */
+/* Finds the rows that evaluation takes together; their terms follow each other. */
 static void find_runs(struct row_op *ops, uint32_t n_rows)
 {
     for (uint32_t row = n_rows; row-- > 0;) {
         struct row_op *op = &ops[row];
         const struct row_op *next = op + 1;
-        int terms = terms_of_kind(op->kind);
-        if (terms < 0)
+        if (op->kind > ROW_SMALL3)
             continue;
         op->count = 1;
-        if (row + 1 < n_rows && next->kind == op->kind && next->count < UINT16_MAX &&
-            (terms == 0 || next->first == op->first + (uint32_t)terms))
+        if (row + 1 < n_rows && next->kind == op->kind && next->count < UINT16_MAX)
             op->count = (uint16_t)(next->count + 1);
     }
 }

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/pool.h"
+#include "math/spread.h"
 #include "r1cs/driver.h"
 #include "r1cs/rows_compile.h"
 
@@ -97,8 +97,9 @@ static bool hash_rows(const struct digests *digests, struct hasher *hasher, size
     return true;
 }
 
-static void run_task(void *context, size_t task)
+static void run_task(void *context, unsigned worker, size_t task)
 {
+    (void)worker;
     struct digests *digests = context;
     uint8_t *results[TASK_COUNT] = {
         digests->out->rows[MATRIX_A], digests->out->rows[MATRIX_B],
@@ -128,12 +129,7 @@ enum cuzk_status value_digests_make(const struct row_evaluator *evaluator,
                                     struct value_digests *out, struct cuzk_error *err)
 {
     struct digests digests = { .evaluator = evaluator, .witness = witness, .out = out };
-    if (pool) {
-        pool_run(pool, TASK_COUNT, run_task, &digests);
-    } else {
-        for (size_t task = 0; task < TASK_COUNT; task++)
-            run_task(&digests, task);
-    }
+    spread(pool, TASK_COUNT, run_task, &digests);
     if (atomic_load(&digests.failed))
         return error_set(err, CUZK_NO_MEMORY, "value digests: no memory");
     return CUZK_OK;
