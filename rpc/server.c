@@ -128,8 +128,8 @@ static bool make_room(struct rpc_server *server)
 static void add_connection(struct rpc_server *server, const struct listener *listener, int fd)
 {
     if (!make_room(server)) {
-        close(fd);
         count_connection(server, 0, true);
+        close(fd);
         return;
     }
     pthread_mutex_lock(&server->core.mutex);

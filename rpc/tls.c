@@ -89,7 +89,8 @@ SSL *tls_connection(SSL_CTX *context, int fd, const char *host)
     X509_VERIFY_PARAM *verify = SSL_get0_param(tls);
     bool named = X509_VERIFY_PARAM_set1_ip_asc(verify, host) == 1 ||
                  (X509_VERIFY_PARAM_set1_host(verify, host, 0) == 1 &&
-                  SSL_set_tlsext_host_name(tls, host) == 1);
+                  SSL_ctrl(tls, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+                           (void *)(uintptr_t)host) == 1);
     if (!named) {
         SSL_free(tls);
         return NULL;
