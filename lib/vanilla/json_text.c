@@ -156,8 +156,9 @@ void json_text_skip(struct json_text *text, uint64_t bytes)
     text->last_event += bytes;
 }
 
-/* Status of what yajl answered. */
-static enum cuzk_status judge(struct json_text *text, yajl_status status, uint64_t offset,
+/* Status of what yajl answered. Where it is when it finds a wrong token depends on how the text was
+   cut, so the last event tells the place of those. */
+static enum cuzk_status judge(struct json_text *text, yajl_status status, bool at_end,
                               struct cuzk_error *err)
 {
     if (status == yajl_status_ok)
@@ -171,8 +172,13 @@ static enum cuzk_status judge(struct json_text *text, yajl_status status, uint64
         len = sizeof reason - 1;
     memcpy(reason, message, len);
     reason[len] = '\0';
-    return error_set(err, CUZK_INVALID_ARGUMENT, "not JSON: %s, at byte %llu", reason,
-                     (unsigned long long)offset);
+    if (at_end)
+        return error_set(err, CUZK_INVALID_ARGUMENT, "not JSON: %s, at byte %llu", reason,
+                         (unsigned long long)text->before);
+    bool wrong_token = strncmp(reason, "parse error", strlen("parse error")) == 0;
+    return error_set(err, CUZK_INVALID_ARGUMENT, "not JSON: %s, %s byte %llu", reason,
+                     wrong_token ? "after" : "at",
+                     (unsigned long long)(wrong_token ? text->last_event : json_text_offset(text)));
 }
 
 enum cuzk_status json_text_feed(struct json_text *text, const char *bytes, size_t len,
@@ -182,19 +188,20 @@ enum cuzk_status json_text_feed(struct json_text *text, const char *bytes, size_
         size_t piece = len < PIECE_BYTES ? len : PIECE_BYTES;
         yajl_status status = yajl_parse(text->handle, (const unsigned char *)bytes, piece);
         if (!text->too_long)
-            TRY(judge(text, status, json_text_offset(text), err));
+            TRY(judge(text, status, false, err));
         text->before += piece;
         bytes += piece;
         len -= piece;
         if (text->too_long || text->before - text->last_event > JSON_RUN_MAX)
-            return error_set(err, CUZK_INVALID_ARGUMENT,
-                             "a string, number or white space of more than %d bytes, at byte %llu",
-                             JSON_RUN_MAX, (unsigned long long)text->last_event);
+            return error_set(
+                err, CUZK_INVALID_ARGUMENT,
+                "a string, number or white space of more than %d bytes, after byte %llu",
+                JSON_RUN_MAX, (unsigned long long)text->last_event);
     }
     return CUZK_OK;
 }
 
 enum cuzk_status json_text_end(struct json_text *text, struct cuzk_error *err)
 {
-    return judge(text, yajl_complete_parse(text->handle), text->before, err);
+    return judge(text, yajl_complete_parse(text->handle), true, err);
 }
