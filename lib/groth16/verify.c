@@ -73,8 +73,8 @@ static void negate(struct g1_affine *point)
 
 /* --- Sums of multiples ------------------------------------------------------------------------------ */
 
-/* Σ scalars[i] · points[i], scalars of `bits` bits each (in 32 little-endian bytes), n ≥ 1. Running
-   time depends on the scalars, which are public. */
+/* Σ scalars[i] · points[i], n ≥ 1; scalars of `bits` bits in (bits + 7) / 8 little-endian bytes each.
+   Running time depends on the scalars, which are public. */
 static enum cuzk_status sum_multiples(struct g1 *out, const struct g1_affine *points,
                                       const uint8_t *scalars, size_t n, size_t bits,
                                       struct cuzk_error *err)
@@ -161,7 +161,7 @@ struct batch {
     const struct proof *proofs;
     const struct fr *const *inputs;
     size_t n;
-    uint8_t *random_bytes;  /* z_j, 32 little-endian bytes each */
+    uint8_t *random_bytes;  /* z_j, RANDOM_BYTES little-endian bytes each */
     struct fr *random;      /* z_j */
     struct g1_affine *c;    /* C_j, beside each other for the sum */
     struct fr *scalars;     /* of the ic points: Σ_j z_j x_ji, first Σ_j z_j */
@@ -171,13 +171,14 @@ struct batch {
 static enum cuzk_status draw(struct batch *batch, struct cuzk_error *err)
 {
     for (size_t j = 0; j < batch->n; j++) {
-        uint8_t *bytes = batch->random_bytes + FR_BYTES * j;
+        uint8_t bytes[FR_BYTES] = { 0 };
         ssize_t got;
         do
             got = getrandom(bytes, RANDOM_BYTES, 0);
         while (got < 0 && errno == EINTR);
         if (got != RANDOM_BYTES)
             return error_errno(err, CUZK_IO, errno, "no random numbers to verify with");
+        memcpy(batch->random_bytes + RANDOM_BYTES * j, bytes, RANDOM_BYTES);
         CHECK(fr_from_bytes(&batch->random[j], bytes));
     }
     return CUZK_OK;
@@ -213,7 +214,7 @@ static enum cuzk_status multiply_pairings(struct batch *batch, struct cuzk_error
     product_add(batch->product, &point, &vk->beta_g2);
     for (size_t j = 0; j < batch->n; j++) {
         g1_from_affine(&sum, &batch->proofs[j].a);
-        blst_p1_mult(&sum.p, &sum.p, batch->random_bytes + FR_BYTES * j, 8 * RANDOM_BYTES);
+        blst_p1_mult(&sum.p, &sum.p, batch->random_bytes + RANDOM_BYTES * j, 8 * RANDOM_BYTES);
         g1_to_affine(&point, &sum);
         negate(&point);
         product_add(batch->product, &point, &batch->proofs[j].b);
@@ -262,7 +263,7 @@ enum cuzk_status verify_batch(const struct vk *vk, const struct proof *proofs,
         .proofs = proofs,
         .inputs = inputs,
         .n = n,
-        .random_bytes = mem_zalloc(n, FR_BYTES),
+        .random_bytes = mem_alloc(n, RANDOM_BYTES),
         .random = mem_alloc(n, sizeof *batch.random),
         .c = mem_alloc(n, sizeof *batch.c),
         .scalars = mem_zalloc(vk->n_ic, sizeof *batch.scalars),
