@@ -101,10 +101,10 @@ void timeline_log_free(struct timeline_log *log);
     X(PARSE, "parse", "parsing")                                                                   \
     X(WORKER, "worker_wait", "waiting for a synthesis worker")                                     \
     X(BUDGET, "budget", "waiting for memory budget")                                               \
+    X(SRS, "srs", "waiting for parameters")                                                        \
     X(SYNTH, "synth", "synthesis")                                                                 \
     X(LOOKAHEAD, "lookahead", "waiting for room in the channel")                                   \
     X(CHANNEL, "channel", "waiting for a device worker")                                           \
-    X(SRS, "srs", "waiting for parameters")                                                        \
     X(LOCK, "lock", "waiting for the device")                                                      \
     X(DEVICE, "device", "device")                                                                  \
     X(FINISH, "finish", "finishing")                                                               \

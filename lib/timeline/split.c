@@ -19,7 +19,18 @@ struct claims {
 static void claim(struct claims *claims, int64_t start_us, int64_t end_us, enum timeline_part part)
 {
     if (start_us >= 0 && end_us > start_us && claims->count < CLAIMS_MAX)
-        claims->list[claims->count++] = (struct claim){start_us, end_us, part};
+        claims->list[claims->count++] = (struct claim){start_us, end_us, part, 2 * (int)part};
+}
+
+/* A device worker that waits for parameters does so while it holds the partition: that is more than
+   waiting for the device. */
+static void claim_interval(struct claims *claims, const struct timeline_interval *interval,
+                           enum timeline_part part)
+{
+    size_t before = claims->count;
+    claim(claims, interval->start_us, interval->end_us, part);
+    if (part == TIMELINE_PART_SRS && interval->worker >= 0 && claims->count > before)
+        claims->list[before].rank = 2 * TIMELINE_PART_LOCK + 1;
 }
 
 static enum timeline_part part_of(enum timeline_span span)
@@ -90,13 +101,13 @@ static void claim_partition(struct claims *claims, const struct timeline_job *jo
 /* The part of the moments between two neighbouring bounds of claims. */
 static enum timeline_part winner(const struct claims *claims, int64_t at_us)
 {
-    int best = -1;
+    const struct claim *best = NULL;
     for (size_t i = 0; i < claims->count; i++) {
         const struct claim *c = &claims->list[i];
-        if (c->start_us <= at_us && at_us < c->end_us && (int)c->part > best)
-            best = (int)c->part;
+        if (c->start_us <= at_us && at_us < c->end_us && (!best || c->rank > best->rank))
+            best = c;
     }
-    return best < 0 ? TIMELINE_PART_OTHER : (enum timeline_part)best;
+    return best ? best->part : TIMELINE_PART_OTHER;
 }
 
 static int64_t next_bound(const struct claims *claims, int64_t after_us, int64_t end_us)
@@ -126,7 +137,7 @@ void report_split_window(const struct timeline_report *report, uint32_t job,
         enum timeline_part part = part_of((enum timeline_span)interval->span);
         /* A job with more intervals than this is no real one; its partition keeps its place. */
         if (part != TIMELINE_PART_OTHER && claims.count < CLAIMS_MAX - PARTITION_CLAIMS)
-            claim(&claims, interval->start_us, interval->end_us, part);
+            claim_interval(&claims, interval, part);
         bool before =
             interval->span == TIMELINE_SPAN_PARSE || interval->span == TIMELINE_SPAN_QUEUE;
         if (before && interval->end_us > ready_us)
