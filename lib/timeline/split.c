@@ -2,11 +2,13 @@
    one part, so the parts add up to the wall time exactly. */
 #include "timeline/report.h"
 
-/* A stretch of the job that a part claims. Of several claims on one moment the highest part wins,
-   so what is closer to the end of the pipeline; TIMELINE_PART_OTHER is what nobody claims. */
+/* A stretch of the job that a part claims. Of several claims on one moment the one of the highest
+   rank wins, which is the part closest to the end of the pipeline; TIMELINE_PART_OTHER is what
+   nobody claims. */
 struct claim {
     int64_t start_us, end_us;
     enum timeline_part part;
+    int rank;
 };
 
 enum { CLAIMS_MAX = 96, PARTITION_CLAIMS = 5 };
