@@ -16,5 +16,9 @@ const struct g1_kernel g1_kernel_portable = {
 
 const struct g1_kernel *g1_kernel_best(void)
 {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return &g1_kernel_avx2;
+#endif
     return &g1_kernel_portable;
 }

@@ -2,6 +2,8 @@
 
 #include "base/mem.h"
 
+#include <endian.h>
+
 enum { FP_BYTES = 48 };
 
 /* Flags in the first byte of a compressed point (part A.3). */
@@ -56,6 +58,25 @@ bool g2_decode(struct g2_affine *out, const uint8_t bytes[G2_BYTES], enum point_
         return false;
     *out = point;
     return true;
+}
+
+static void read_integer(blst_fp *out, const uint8_t bytes[FP_BYTES])
+{
+    for (unsigned i = 0; i < FP_BYTES / 8; i++) {
+        uint64_t word;
+        memcpy(&word, bytes + FP_BYTES - 8 * (i + 1), sizeof word);
+        out->l[i] = be64toh(word);
+    }
+}
+
+bool g1_read_integers(struct g1_affine *out, const uint8_t bytes[G1_BYTES])
+{
+    if (memcmp(bytes, modulus_bytes, FP_BYTES) >= 0 ||
+        memcmp(bytes + FP_BYTES, modulus_bytes, FP_BYTES) >= 0)
+        return false;
+    read_integer(&out->p.x, bytes);
+    read_integer(&out->p.y, bytes + FP_BYTES);
+    return !g1_affine_is_infinity(out);
 }
 
 bool g1_decode_compressed(struct g1_affine *out, const uint8_t bytes[G1_COMPRESSED_BYTES])
