@@ -2,8 +2,9 @@
    templates nor packing. */
 #include "toy.h"
 
+#include "base/hash.h"
 #include "base/pool.h"
-#include "r1cs/rows.h"
+#include "r1cs/value_digest.h"
 
 /* All values of a circuit as the check driver sees them. */
 struct expected {
@@ -105,6 +106,31 @@ static void assert_check(const struct row_evaluator *evaluator, const struct wit
         assert_int_equal(check.first_unsatisfied, expected->result.first_unsatisfied);
 }
 
+static void assert_hash(const uint8_t digest[32], const struct fr *values, size_t n)
+{
+    struct hasher *hasher = sha256_new();
+    uint8_t bytes[FR_BYTES], expected[SHA256_BYTES];
+    for (size_t i = 0; i < n; i++) {
+        fr_to_bytes(bytes, &values[i]);
+        hasher_update(hasher, bytes, sizeof bytes);
+    }
+    hasher_final(hasher, expected);
+    assert_memory_equal(digest, expected, sizeof expected);
+}
+
+static void assert_value_digests(const struct row_evaluator *evaluator,
+                                 const struct witness *witness, struct pool *pool,
+                                 const struct expected *expected)
+{
+    struct cuzk_error err = { 0 };
+    struct value_digests digests;
+    assert_ok(value_digests_make(evaluator, witness, pool, &digests, &err), err);
+    assert_hash(digests.inputs, expected->inputs, witness->n_inputs);
+    assert_hash(digests.aux, expected->aux, witness->n_aux);
+    for (int m = 0; m < MATRIX_COUNT; m++)
+        assert_hash(digests.rows[m], expected->rows[m], expected->n_rows + witness->n_inputs);
+}
+
 /* Witness, row values in one piece and in blocks, check: all as the check driver has them. */
 static void assert_all(const struct circuit_program *program, struct pool *pool)
 {
@@ -131,6 +157,7 @@ static void assert_all(const struct circuit_program *program, struct pool *pool)
     if (expected.domain <= 4096)
         assert_blocks(evaluator, &witness, pool, &expected, 7);
     assert_check(evaluator, &witness, pool, &expected);
+    assert_value_digests(evaluator, &witness, pool, &expected);
     row_evaluator_free(evaluator);
     witness_free(&witness);
     expected_free(&expected);
@@ -423,6 +450,10 @@ static void test_no_memory(void **state)
             status = row_evaluator_new(shape, &evaluator, &err);
         if (status == CUZK_OK)
             status = row_evaluator_check(evaluator, &witness, NULL, &check, &err);
+        if (status == CUZK_OK) {
+            struct value_digests digests;
+            status = value_digests_make(evaluator, &witness, NULL, &digests, &err);
+        }
         if (status == CUZK_OK) {
             struct check_result result;
             struct fr *inputs = NULL, *aux = NULL;

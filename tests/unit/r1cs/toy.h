@@ -171,7 +171,7 @@ static inline struct var toy_pair(struct cs *cs, uint64_t *values, const struct 
 }
 
 /* Exposes a variable as a public input, outside any template. */
-static inline void toy_publish(struct cs *cs, uint64_t *values, struct var var)
+static inline struct var toy_publish(struct cs *cs, uint64_t *values, struct var var)
 {
     struct fr number = toy_element(values);
     struct var input = cs_input(cs, &number);
@@ -183,6 +183,24 @@ static inline void toy_publish(struct cs *cs, uint64_t *values, struct var var)
     lc_free(&a);
     lc_free(&b);
     lc_free(&c);
+    return input;
+}
+
+/* A template with rows only, or with nothing at all; what comes in goes out. */
+static inline struct var toy_pass(struct cs *cs, struct var in, bool rows)
+{
+    struct cs_template use = { rows ? "toy rows" : "toy nothing", 0, &in, 1 };
+    struct var outs[2];
+    if (!cs_template_begin(cs, &use, outs, 2))
+        return outs[0];
+    uint64_t seed = 3;
+    for (unsigned i = 0; rows && i < 3; i++)
+        toy_random_row(cs, &seed, &in, 1);
+    outs[0] = in;
+    outs[1] = VAR_ONE;
+    cs_template_end(cs, outs, 2);
+    assert_int_equal(outs[1].id, VAR_ONE.id);
+    return outs[0];
 }
 
 static inline void toy_synthesize(struct cs *cs, const void *input)
@@ -209,7 +227,12 @@ static inline void toy_synthesize(struct cs *cs, const void *input)
             struct var same[] = { nums[1], nums[1] };
             nums[1] = toy_hash(cs, &values, same, 2);
         }
-        toy_publish(cs, &values, nums[1]);
+        struct var published = toy_publish(cs, &values, nums[1]);
+        if (round % 3 == 1) { /* a bit and an input where numbers are elsewhere */
+            struct var mixed[] = { nums[0], out[round % TOY_WORD], published };
+            nums[0] = toy_hash(cs, &values, mixed, 3);
+        }
+        nums[1] = toy_pass(cs, toy_pass(cs, nums[1], round % 2 == 0), round % 5 == 0);
         cs_pop(cs);
     }
     cs_pop(cs);
