@@ -440,6 +440,11 @@ void session_drain(struct session *session)
         session->broken = true;
     else if (nghttp2_submit_shutdown_notice(session->h2) != 0)
         session->broken = true;
+    /* Streaming calls have no end of their own: a watcher would keep the server up for ever. */
+    for (struct stream *s = session->streams; s; s = s->next) {
+        if (s->method && s->method->streaming)
+            stream_finish(s, RPC_UNAVAILABLE, "the server is stopping");
+    }
 }
 
 void session_end(struct session *session)

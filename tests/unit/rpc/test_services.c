@@ -112,6 +112,18 @@ static void watch_tells_of_every_change(void **state)
     assert_int_equal(server->code, -1); /* still going on */
 }
 
+static void a_drain_ends_watching(void **state)
+{
+    (void)state;
+    struct peer_call *call = ask_health(watch_path, "", SIZE_MAX);
+    health_set(&core, false);
+    session_drain(peer.session);
+    peer_pump(&peer);
+    assert_int_equal(health_status(call, 1), 2);
+    assert_int_equal(call->code, RPC_UNAVAILABLE);
+    assert_int_equal(peer.session->stream_count, 0);
+}
+
 /* One question to reflection; the answer's field of that number, in `found`. */
 static struct peer_call *ask_reflection(const char *path, uint32_t kind, const char *what)
 {
@@ -253,6 +265,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(check_tells_of_the_server_and_its_services, start, finish),
         cmocka_unit_test_setup_teardown(watch_tells_of_every_change, start, finish),
+        cmocka_unit_test_setup_teardown(a_drain_ends_watching, start, finish),
         cmocka_unit_test_setup_teardown(both_versions_list_all_services, start, finish),
         cmocka_unit_test_setup_teardown(symbols_and_files_are_found, start, finish),
         cmocka_unit_test_setup_teardown(what_is_not_there_is_an_error_in_the_answer, start, finish),
