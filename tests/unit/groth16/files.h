@@ -2,11 +2,16 @@
 #ifndef TESTS_UNIT_GROTH16_FILES_H
 #define TESTS_UNIT_GROTH16_FILES_H
 
+#include "base/bytes.h"
+#include "base/check.h"
 #include "base/file.h"
+#include "base/mem.h"
 #include "groth16/params.h"
-#include "unit/r1cs/toy.h"
+#include "support/support.h"
 
 #include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static inline int make_folder(void **state)

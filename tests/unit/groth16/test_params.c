@@ -1,5 +1,6 @@
 /* Parameter files from outside: cut, damaged, swapped, or not there. All from the tiny circuits' files. */
 #include "unit/groth16/files.h"
+#include "unit/r1cs/toy.h"
 
 #include "base/pool.h"
 

@@ -1,6 +1,7 @@
 /* Development parameters: byte-identical with the reference's for the tiny circuits, and how making them
    fails. The files of the real circuits are in tests/vectors/test_params_files.c. */
 #include "unit/groth16/files.h"
+#include "unit/r1cs/toy.h"
 
 #include "base/pool.h"
 #include "groth16/setup.h"
