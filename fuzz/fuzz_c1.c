@@ -1,12 +1,12 @@
 /* Any bytes as a C1 or its wrapper, in pieces whose size follows from the bytes: no crash, nothing
    left in memory, and the same answer as in one piece. */
+#include "fuzz.h"
+
 #include "base/check.h"
 #include "base/mem.h"
 #include "vanilla/c1.h"
 
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static enum cuzk_status read_c1(const uint8_t *data, size_t size, size_t piece, struct c1 **c1,
                                 struct cuzk_error *err)
