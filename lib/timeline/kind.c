@@ -37,8 +37,8 @@ bool timeline_kind_parse(const char *name, size_t len, enum timeline_kind *kind)
         return true;
     }
     for (unsigned k = 0; k < TIMELINE_KIND_COUNT; k++)
-        if (len && kinds[k].name[0] == name[0] && strncmp(kinds[k].name, name, len) == 0 &&
-            kinds[k].name[len] == '\0') {
+        if (len && kinds[k].name[0] == name[0] && strnlen(kinds[k].name, len + 1) == len &&
+            memcmp(kinds[k].name, name, len) == 0) {
             *kind = (enum timeline_kind)k;
             return true;
         }

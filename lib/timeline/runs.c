@@ -72,25 +72,24 @@ static enum cuzk_status dissolve_requests(struct timeline_report *report, struct
 /* Whole: the latest attempt at each partition is complete, none is missing in the count. */
 static void judge_completeness(const struct timeline_report *report, struct timeline_job *job)
 {
-    const struct timeline_partition *partitions = &report->partitions[job->partitions];
     int64_t next = 0;
     uint32_t distinct = 0;
     job->first_synth_us = TIMELINE_NONE;
     job->complete = job->partition_count > 0 && job->outcome != TIMELINE_OUTCOME_FAILED &&
                     job->outcome != TIMELINE_OUTCOME_CANCELLED;
     for (size_t i = 0; i < job->partition_count; i++) {
-        bool latest =
-            i + 1 == job->partition_count || partitions[i + 1].index != partitions[i].index;
-        bool whole_job = partitions[i].index == TIMELINE_NONE;
-        int64_t start = partitions[i].synth_start_us;
+        const struct timeline_partition *p = &report->partitions[job->partitions + i];
+        bool latest = i + 1 == job->partition_count || p[1].index != p->index;
+        bool whole_job = p->index == TIMELINE_NONE;
+        int64_t start = p->synth_start_us;
         if (start >= 0 && (job->first_synth_us < 0 || start < job->first_synth_us))
             job->first_synth_us = start;
         if (!latest && !whole_job)
             continue;
-        if (!partitions[i].complete || (!whole_job && partitions[i].index != next))
+        if (!p->complete || (!whole_job && p->index != next))
             job->complete = false;
         if (!whole_job)
-            next = (int64_t)partitions[i].index + 1;
+            next = (int64_t)p->index + 1;
         distinct++;
     }
     if (job->partitions_expected && distinct != job->partitions_expected)
