@@ -46,6 +46,7 @@ const struct porep_config *porep_config(uint64_t sector_bytes)
 /* What all challenges of a partition share. */
 struct common {
     struct cs *cs;
+    const struct porep_partition *partition;
     const struct porep_config *config;
     struct label_bits replica_id;
     struct num comm_d;
@@ -53,9 +54,10 @@ struct common {
     struct num comm_r_last;
 };
 
-static void synthesize_commitments(struct common *s, const struct porep_partition *partition)
+static void synthesize_commitments(struct common *s)
 {
     struct cs *cs = s->cs;
+    const struct porep_partition *partition = s->partition;
     struct num replica_id = num_alloc(cs, &partition->replica_id);
     num_inputize(cs, replica_id);
     label_bits_of(cs, replica_id, &s->replica_id);
@@ -148,17 +150,22 @@ static void synthesize_challenge(struct common *s, const struct porep_challenge 
     prove_in_tree(s, "own column", &challenge->tree_c, column, s->comm_c);
 }
 
+static void challenge_part(struct cs *cs, void *context, size_t index)
+{
+    struct common s = *(const struct common *)context;
+    s.cs = cs;
+    cs_push(cs, "challenge");
+    synthesize_challenge(&s, &s.partition->challenges[index]);
+    cs_pop(cs);
+}
+
 void porep_synthesize(struct cs *cs, const void *input)
 {
     const struct porep_partition *partition = input;
-    struct common s = { .cs = cs, .config = partition->config };
+    struct common s = { .cs = cs, .partition = partition, .config = partition->config };
     cs_push(cs, "porep");
-    synthesize_commitments(&s, partition);
-    for (unsigned i = 0; i < s.config->challenges; i++) {
-        cs_push(cs, "challenge");
-        synthesize_challenge(&s, &partition->challenges[i]);
-        cs_pop(cs);
-    }
+    synthesize_commitments(&s);
+    cs_parts(cs, s.config->challenges, challenge_part, &s);
     cs_pop(cs);
 }
 

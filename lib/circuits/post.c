@@ -78,15 +78,19 @@ static void synthesize_sector(struct cs *cs, const struct post_config *config,
     }
 }
 
+static void sector_part(struct cs *cs, void *context, size_t index)
+{
+    const struct post_partition *partition = *(const struct post_partition *const *)context;
+    cs_push(cs, "sector");
+    synthesize_sector(cs, partition->config, &partition->sectors[index]);
+    cs_pop(cs);
+}
+
 void post_synthesize(struct cs *cs, const void *input)
 {
     const struct post_partition *partition = input;
     cs_push(cs, "post");
-    for (unsigned i = 0; i < partition->config->sectors; i++) {
-        cs_push(cs, "sector");
-        synthesize_sector(cs, partition->config, &partition->sectors[i]);
-        cs_pop(cs);
-    }
+    cs_parts(cs, partition->config->sectors, sector_part, &partition);
     cs_pop(cs);
 }
 

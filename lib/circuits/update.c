@@ -79,7 +79,9 @@ const struct update_config *update_config(uint64_t sector_bytes, bool poseidon)
 /* What the steps of part G.2 share. */
 struct common {
     struct cs *cs;
+    const struct update_partition *input;
     const struct update_config *config;
+    const struct boolean *challenge_bits; /* node_bits for each challenge */
     struct boolean partition_bits[UPDATE_PARTITION_BITS_MAX];
     struct boolean h_bits[UPDATE_HS];
     struct num partition;
@@ -316,21 +318,29 @@ static void synthesize_challenge(struct common *s, const struct update_challenge
     }
 }
 
+static void challenge_part(struct cs *cs, void *context, size_t index)
+{
+    struct common s = *(const struct common *)context;
+    s.cs = cs;
+    cs_push(cs, "challenge");
+    synthesize_challenge(&s, &s.input->challenges[index],
+                         s.challenge_bits + index * s.config->node_bits);
+    cs_pop(cs);
+}
+
 void update_synthesize(struct cs *cs, const void *input)
 {
     const struct update_partition *partition = input;
-    struct common s = { .cs = cs, .config = partition->config };
+    struct common s = { .cs = cs, .input = partition, .config = partition->config };
     cs_push(cs, "update");
     synthesize_inputs(&s, partition);
     synthesize_commitments(&s, partition);
     struct boolean *bits = challenge_bits(&s);
-    if (!bits)
+    s.challenge_bits = bits;
+    if (bits)
+        cs_parts(cs, s.config->challenges, challenge_part, &s);
+    else
         cs_fail(cs, CUZK_NO_MEMORY);
-    for (unsigned i = 0; bits && i < s.config->challenges; i++) {
-        cs_push(cs, "challenge");
-        synthesize_challenge(&s, &partition->challenges[i], bits + i * s.config->node_bits);
-        cs_pop(cs);
-    }
     mem_free(bits);
     cs_pop(cs);
 }

@@ -59,10 +59,9 @@ static void enforce_unpacking(struct cs *cs, struct num x, const struct boolean 
 /* The witness of num_to_bits: its variables are its bits, in order. */
 static void append_bits(struct cs *cs, const uint64_t limbs[4], struct boolean bits[FR_BITS])
 {
-    uint32_t first = cs->n_aux;
+    uint32_t first = cs->witness->n_aux;
     for (unsigned i = 0; i < 4; i++)
         witness_append_bits(cs->witness, limbs[i], i < 3 ? 64 : FR_BITS - 192);
-    cs->n_aux = cs->witness->n_aux;
     for (unsigned i = 0; i < FR_BITS; i++)
         bits[i] = boolean_plain(var_aux(first + i), limbs[i / 64] >> i % 64 & 1);
 }

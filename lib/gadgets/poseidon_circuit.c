@@ -185,8 +185,7 @@ static struct num poseidon_witness(struct cs *cs, enum poseidon_domain domain, u
     poseidon_trace(trace, arity, domain, values);
     for (size_t i = 0; i < len; i++)
         witness_append_full(cs->witness, &trace[i]);
-    cs->n_aux = cs->witness->n_aux;
-    return (struct num){ .var = var_aux(cs->n_aux - 1), .value = trace[len - 1] };
+    return (struct num){ .var = var_aux(cs->witness->n_aux - 1), .value = trace[len - 1] };
 }
 
 static const char *template_name(enum poseidon_domain domain, unsigned arity)

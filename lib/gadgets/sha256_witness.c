@@ -275,5 +275,4 @@ void sha256_compress_witness(struct cs *cs, const struct word_planes message[16]
         else
             output(witness, &state[i], (word[]){ initial[i], s[i] }, 2);
     }
-    cs->n_aux = witness->n_aux;
 }

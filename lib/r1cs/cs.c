@@ -117,6 +117,16 @@ void cs_template_end_rows(struct cs *cs, const struct var *outs, size_t n_outs)
     (void)n_outs;
 }
 
+void cs_parts(struct cs *cs, size_t count, cs_part_fn *part, void *context)
+{
+    if (cs->driver->parts) {
+        cs->driver->parts(cs, count, part, context);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        part(cs, context, i);
+}
+
 void cs_push(struct cs *cs, const char *text)
 {
     void *block = cs->scopes;

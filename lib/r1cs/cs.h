@@ -89,7 +89,11 @@ struct cs_template {
 };
 
 struct cs;
+struct pool;
 struct witness;
+
+/* One of several like parts of a circuit, see cs_parts. */
+typedef void cs_part_fn(struct cs *cs, void *context, size_t index);
 
 /* What a driver implements. Private to r1cs/ and its drivers. */
 struct cs_driver {
@@ -98,6 +102,8 @@ struct cs_driver {
     bool (*template_begin)(struct cs *cs, const struct cs_template *use, struct var *outs,
                            size_t n_outs);
     void (*template_end)(struct cs *cs, const struct var *outs, size_t n_outs);
+    /* NULL: the parts run one after the other. */
+    void (*parts)(struct cs *cs, size_t count, cs_part_fn *part, void *context);
 };
 
 struct cs {
@@ -129,6 +135,11 @@ void cs_enforce(struct cs *cs, struct lc *a, struct lc *b, struct lc *c);
 bool cs_template_begin(struct cs *cs, const struct cs_template *use, struct var *outs,
                        size_t n_outs);
 void cs_template_end(struct cs *cs, const struct var *outs, size_t n_outs);
+
+/* The rest of a circuit, nothing comes after it: part(cs, context, i) for each i < count in order.
+   All parts allocate the same numbers of variables, and none uses variables of another. So the
+   witness driver can run them at the same time, each on a system of its own. */
+void cs_parts(struct cs *cs, size_t count, cs_part_fn *part, void *context);
 
 /* Names a part of the circuit for messages ("challenge 3", "tree_d path"). text must be static. */
 void cs_push(struct cs *cs, const char *text);

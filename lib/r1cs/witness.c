@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/pool.h"
 #include "r1cs/driver.h"
 #include "r1cs/shape.h"
 
@@ -35,12 +36,86 @@ static void witness_enforce(struct cs *cs, struct lc *a, struct lc *b, struct lc
     (void)c;
 }
 
+static void witness_parts(struct cs *cs, size_t count, cs_part_fn *part, void *context);
+
 static const struct cs_driver witness_driver = {
     .alloc = witness_alloc,
     .enforce = witness_enforce,
     .template_begin = cs_template_begin_rows,
     .template_end = cs_template_end_rows,
+    .parts = witness_parts,
 };
+
+/* --- Parts at the same time ---------------------------------------------------------------------
+   */
+
+/* All parts take equal shares of what the shape has left. */
+struct parts {
+    struct cs *cs;
+    cs_part_fn *part;
+    void *context;
+    size_t first; /* parts first, first + 2, … run now */
+    uint32_t n_aux, n_full, n_inputs; /* of each part */
+    _Atomic int status;
+    _Atomic bool overflow;
+};
+
+static void run_part(void *context, size_t i)
+{
+    struct parts *parts = context;
+    uint32_t index = (uint32_t)(parts->first + 2 * i);
+    struct witness share = *parts->cs->witness;
+    share.n_aux += index * parts->n_aux;
+    share.n_full += index * parts->n_full;
+    share.n_inputs += index * parts->n_inputs;
+    share.aux_capacity = share.n_aux + parts->n_aux;
+    share.full_capacity = share.n_full + parts->n_full;
+    share.inputs_capacity = share.n_inputs + parts->n_inputs;
+    struct cs cs = { .driver = &witness_driver, .witness = &share };
+    parts->part(&cs, parts->context, index);
+    if (cs.status != CUZK_OK)
+        parts->status = (int)cs.status;
+    if (share.overflow || share.n_aux != share.aux_capacity ||
+        share.n_full != share.full_capacity || share.n_inputs != share.inputs_capacity)
+        parts->overflow = true;
+    cs_free(&cs);
+}
+
+/* Neighbours share a word of the bit plane, so that every other part runs, and then the rest. */
+static void witness_parts(struct cs *cs, size_t count, cs_part_fn *part, void *context)
+{
+    enum { PART_AUX_MIN = 128 }; /* more than a word, so that only neighbours share one */
+    struct witness *witness = cs->witness;
+    uint32_t n_aux = witness->aux_capacity - witness->n_aux;
+    uint32_t n_full = witness->full_capacity - witness->n_full;
+    uint32_t n_inputs = witness->inputs_capacity - witness->n_inputs;
+    if (!witness->pool || count < 2 || n_aux / count < PART_AUX_MIN || n_aux % count != 0 ||
+        n_full % count != 0 || n_inputs % count != 0) {
+        for (size_t i = 0; i < count; i++)
+            part(cs, context, i);
+        return;
+    }
+    struct parts parts = {
+        .cs = cs,
+        .part = part,
+        .context = context,
+        .n_aux = (uint32_t)(n_aux / count),
+        .n_full = (uint32_t)(n_full / count),
+        .n_inputs = (uint32_t)(n_inputs / count),
+    };
+    pool_run(witness->pool, (count + 1) / 2, run_part, &parts);
+    parts.first = 1;
+    pool_run(witness->pool, count / 2, run_part, &parts);
+    if (parts.status != CUZK_OK)
+        cs_fail(cs, (enum cuzk_status)parts.status);
+    witness->overflow = witness->overflow || parts.overflow;
+    witness->n_aux = witness->aux_capacity;
+    witness->n_full = witness->full_capacity;
+    witness->n_inputs = witness->inputs_capacity;
+}
+
+/* --- Whole witnesses ----------------------------------------------------------------------------
+   */
 
 static bool witness_reserve(struct witness *witness, const struct shape *shape)
 {
@@ -59,11 +134,19 @@ enum cuzk_status witness_synthesize(const struct circuit_program *program,
                                     const struct shape *shape, struct witness *out,
                                     struct cuzk_error *err)
 {
+    return witness_synthesize_parallel(program, shape, NULL, out, err);
+}
+
+enum cuzk_status witness_synthesize_parallel(const struct circuit_program *program,
+                                             const struct shape *shape, struct pool *pool,
+                                             struct witness *out, struct cuzk_error *err)
+{
     enum cuzk_status status = CUZK_OK;
     if (!witness_reserve(out, shape)) {
         witness_free(out);
         return error_set(err, CUZK_NO_MEMORY, "witness: no memory for %u variables", shape->n_aux);
     }
+    out->pool = pool;
     struct cs cs = { .witness = out };
     cs_start(&cs, &witness_driver);
     status = cs_run(&cs, program, err);

@@ -24,6 +24,7 @@ struct witness {
     uint32_t full_capacity;
     uint32_t inputs_capacity;
     bool overflow; /* the program allocated more than the shape has */
+    struct pool *pool; /* for parts that may run at the same time; NULL: one after the other */
 };
 
 struct shape;
@@ -33,6 +34,12 @@ struct shape;
 enum cuzk_status witness_synthesize(const struct circuit_program *program,
                                     const struct shape *shape, struct witness *out,
                                     struct cuzk_error *err);
+
+/* The same on a pool of threads (NULL: the caller alone), as far as the circuit has parts that do
+   not depend on each other. The result does not depend on the number of threads. */
+enum cuzk_status witness_synthesize_parallel(const struct circuit_program *program,
+                                             const struct shape *shape, struct pool *pool,
+                                             struct witness *out, struct cuzk_error *err);
 
 /* Wipes and frees. */
 void witness_free(struct witness *witness);

@@ -6,6 +6,7 @@
 #include "support/support.h"
 
 #include "base/mem.h"
+#include "base/pool.h"
 #include "r1cs/shape.h"
 
 /* A small generator, so that failures repeat. */
@@ -52,17 +53,25 @@ static inline void compare_values(const struct shape *shape, const struct witnes
     mem_free(is_full);
 }
 
-/* Runs the program with the recorder, the witness driver and the check driver; all values have to
-   agree. Returns the number of unsatisfied rows. */
+/* Runs the program with the recorder, the witness driver, alone and on threads, and the check
+   driver; all values have to agree. Returns the number of unsatisfied rows. */
 static inline uint64_t compare_drivers(const struct circuit_program *program)
 {
     struct shape *shape;
-    struct witness witness;
+    struct witness witness, parallel;
     struct check_result result;
     struct fr *inputs, *aux;
     struct cuzk_error err = { 0 };
     assert_ok(shape_record(program, &shape, &err), err);
     assert_ok(witness_synthesize(program, shape, &witness, &err), err);
+    struct pool *pool = pool_new(3);
+    assert_non_null(pool);
+    assert_ok(witness_synthesize_parallel(program, shape, pool, &parallel, &err), err);
+    assert_memory_equal(witness.bits, parallel.bits,
+                        witness_plane_words(shape->n_aux) * sizeof *witness.bits);
+    assert_memory_equal(witness.full, parallel.full, shape->n_full * sizeof *witness.full);
+    assert_memory_equal(witness.inputs, parallel.inputs, shape->n_inputs * sizeof *witness.inputs);
+    pool_free(pool);
     assert_ok(cs_check(program, &result, NULL, NULL, &inputs, &aux, &err), err);
     assert_int_equal(result.n_aux, shape->n_aux);
     assert_int_equal(result.n_inputs, shape->n_inputs);
@@ -71,6 +80,7 @@ static inline uint64_t compare_drivers(const struct circuit_program *program)
     mem_free(inputs);
     mem_free(aux);
     witness_free(&witness);
+    witness_free(&parallel);
     shape_free(shape);
     return result.unsatisfied;
 }
