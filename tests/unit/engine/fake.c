@@ -70,6 +70,14 @@ void fake_wait_inside(struct fake *fake, enum fake_phase phase, unsigned n)
     pthread_mutex_unlock(&fake->lock);
 }
 
+void fake_wait_entered(struct fake *fake, enum fake_phase phase, unsigned n)
+{
+    pthread_mutex_lock(&fake->lock);
+    while (fake->entered[phase] < n)
+        pthread_cond_wait(&fake->changed, &fake->lock);
+    pthread_mutex_unlock(&fake->lock);
+}
+
 static void count(struct fake *fake, unsigned *counter, int by)
 {
     pthread_mutex_lock(&fake->lock);

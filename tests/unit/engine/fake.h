@@ -50,6 +50,8 @@ void fake_pass(struct fake *fake, enum fake_phase phase, long n);
 void fake_open(struct fake *fake, enum fake_phase phase);
 /* Waits until n are waiting at a closed gate. */
 void fake_wait_inside(struct fake *fake, enum fake_phase phase, unsigned n);
+/* Waits until n have come to a gate since the beginning. */
+void fake_wait_entered(struct fake *fake, enum fake_phase phase, unsigned n);
 
 struct cuzk_engine_options;
 struct cuzk_engine *fake_engine(struct fake *fake, const struct cuzk_engine_options *options);

@@ -189,8 +189,8 @@ static void critical_waits_for_one_partition_only(void **state)
                 strcmp(snapshot.jobs[0].partitions[0].state, "synth_done") == 0;
         cuzk_snapshot_free(&snapshot);
     }
-    fake_pass(&fake, FAKE_PROVE, 1);      /* the partition on the device ends */
-    fake_wait_inside(&fake, FAKE_PROVE, 1); /* and the next one in is … */
+    fake_pass(&fake, FAKE_PROVE, 1);       /* the partition on the device ends */
+    fake_wait_entered(&fake, FAKE_PROVE, 2); /* and the next one in is … */
     assert_int_equal(fake.taken[0].tag, 'p');
     pthread_mutex_lock(&fake.lock);
     assert_int_equal(fake.n_taken, 2);
