@@ -70,7 +70,7 @@ static void set_constant_word(struct block *block, size_t first, uint32_t big_en
 /* The five kinds of blocks that circuits are made of: K0 … K4. */
 static struct block block_of_kind(unsigned kind)
 {
-    struct block block;
+    struct block block = { 0 };
     struct uint32 iv[8];
     memset(block.kind, BOOLEAN_PLAIN, sizeof block.kind);
     sha256_initial_state(iv);
@@ -130,7 +130,7 @@ static void blocks_of_any_mixture(void **state)
 {
     (void)state;
     uint64_t random = 2;
-    struct block block;
+    struct block block = { 0 };
     for (unsigned share = 0; share <= 8; share++) {
         for (size_t i = 0; i < BLOCK_BITS; i++) {
             bool constant = test_random(&random) % 8 < share;
