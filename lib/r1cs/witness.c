@@ -46,8 +46,7 @@ static const struct cs_driver witness_driver = {
     .parts = witness_parts,
 };
 
-/* --- Parts at the same time ---------------------------------------------------------------------
-   */
+/* --- Parts at the same time ------------------------------------------------------------------- */
 
 /* All parts take equal shares of what the shape has left. */
 struct parts {
@@ -114,8 +113,7 @@ static void witness_parts(struct cs *cs, size_t count, cs_part_fn *part, void *c
     witness->n_inputs = witness->inputs_capacity;
 }
 
-/* --- Whole witnesses ----------------------------------------------------------------------------
-   */
+/* --- Whole witnesses -------------------------------------------------------------------------- */
 
 static bool witness_reserve(struct witness *witness, const struct shape *shape)
 {
