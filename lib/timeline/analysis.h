@@ -253,7 +253,7 @@ struct timeline_verdict {
 };
 
 struct timeline_run {
-    struct text label; /* as given by RUN_START, else "run 1" and so on */
+    struct text label; /* as given by RUN_START, else "1" and so on */
     struct text config; /* details of RUN_START and of the daemon's start, or empty */
     bool labelled;
     bool open;         /* RUN_START without RUN_END */

@@ -37,7 +37,7 @@ const char *const html_style[] = {
     ".scroll{overflow-x:auto}",
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums}",
     "th,td{padding:.15rem .6rem;border-bottom:1px solid var(--line);text-align:right}",
-    "th:first-child,td:first-child{text-align:left}",
+    "th:first-child,td:first-child,.words{text-align:left}",
     ".legend{display:flex;flex-wrap:wrap;gap:.2rem 1rem;list-style:none;padding:0;margin:.4"
     "rem 0;font-size:.85rem}",
     ".legend svg{width:14px;height:14px;vertical-align:-2px;margin-right:.3rem;border:1px s"

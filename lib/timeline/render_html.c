@@ -370,7 +370,8 @@ static void add_device_table(struct text *out, const struct timeline_run *run)
     int64_t time = run->end_us - run->start_us;
     text_add(out, "<h3>Devices</h3>\n<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">"
                   "device</th><th scope=\"col\">busy</th><th scope=\"col\">in its phases</th>"
-                  "<th scope=\"col\">idle</th><th scope=\"col\">idle because</th></tr></thead>\n"
+                  "<th scope=\"col\">idle</th><th scope=\"col\" class=\"words\">idle "
+                  "because</th></tr></thead>\n"
                   "<tbody>\n");
     for (size_t d = 0; d < run->device_count; d++) {
         const struct timeline_device *device = &run->devices[d];
@@ -380,7 +381,7 @@ static void add_device_table(struct text *out, const struct timeline_run *run)
             text_add(out, "%.1f %%", share(device->phases_us, time));
         else
             text_add(out, "not in the log");
-        text_add(out, "</td><td>%.1f %%</td><td>", share(device->idle_us, time));
+        text_add(out, "</td><td>%.1f %%</td><td class=\"words\">", share(device->idle_us, time));
         for (unsigned c = 0; c < TIMELINE_CAUSE_COUNT; c++)
             if (device->idle_by_cause_us[c])
                 text_add(

@@ -172,7 +172,7 @@ static bool add_unlabelled(struct timeline_report *report, const struct timeline
 {
     struct timeline_run run = {
         .epoch = job->epoch, .start_us = job->start_us, .end_us = job->end_us};
-    text_add(&run.label, "run %zu", report->run_count + 1);
+    text_add(&run.label, "%zu", report->run_count + 1);
     if (!run.label.failed &&
         REPORT_APPEND(report->runs, report->run_count, report->run_capacity, run))
         return true;

@@ -43,7 +43,7 @@ static void print_help(FILE *out)
           "why each device was idle, and what is missing in the log.\n\n"
           "  -f, --format F             text (default), html, json, perfetto, csv\n"
           "  -o, --output FILE          write there instead of to standard output\n"
-          "      --run LABEL            only this run (a RUN_START label, or 'run 1', ...)\n"
+          "      --run LABEL            only this run (its RUN_START label, else 1, 2, ...)\n"
           "      --job ID               only jobs whose id contains ID\n"
           "      --jobs N               draw at most N jobs of a run (default 60)\n"
           "      --gap SECONDS          quiet time that separates runs without label (default 10)\n"

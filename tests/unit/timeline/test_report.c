@@ -133,7 +133,7 @@ static void test_runs_by_label(void **state)
     text_add(&log, "TIMELINE,120,RUN_END,c5j2,\n");
     analyse(&a, &log);
     assert_int_equal(a.report.run_count, 3);
-    assert_string_equal(a.report.runs[0].label.data, "run 1");
+    assert_string_equal(a.report.runs[0].label.data, "1");
     assert_string_equal(a.report.runs[1].label.data, "c5j1");
     assert_string_equal(a.report.runs[1].config.data, "concurrency=1");
     assert_int_equal(a.report.runs[1].start_us, 30000);
