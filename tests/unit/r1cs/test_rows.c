@@ -352,6 +352,85 @@ static void test_append(void **state)
     shape_free(shape);
 }
 
+/* --- Parts ------------------------------------------------------------------------------------ */
+
+struct parts_toy {
+    size_t count;
+    unsigned bits;  /* of each part */
+    size_t uneven;  /* this part has one bit more and the next one less; count: none */
+    size_t failing; /* this part fails */
+};
+
+static void toy_part(struct cs *cs, void *context, size_t index)
+{
+    const struct parts_toy *parts = context;
+    uint64_t values = index;
+    unsigned bits = parts->bits + (index == parts->uneven) - (index == parts->uneven + 1);
+    for (unsigned i = 0; i < bits; i++)
+        cs_bit(cs, toy_next(&values) & 1);
+    for (unsigned i = 0; i < 3; i++) {
+        struct fr value = toy_element(&values);
+        cs_num(cs, &value);
+        cs_input(cs, &value);
+    }
+    if (index == parts->failing)
+        cs_fail(cs, CUZK_INVALID_ARGUMENT);
+}
+
+static void parts_synthesize(struct cs *cs, const void *input)
+{
+    struct parts_toy parts = *(const struct parts_toy *)input;
+    cs_num(cs, &fr_one);
+    cs_bit(cs, true);
+    cs_parts(cs, parts.count, toy_part, &parts);
+}
+
+static void test_parts(void **state)
+{
+    (void)state;
+    struct pool *pool = pool_new(4);
+    struct cuzk_error err = { 0 };
+    for (size_t count = 0; count < 12; count++) {
+        for (unsigned bits = 1; bits < 500; bits += 61) { /* short parts run in order */
+            struct parts_toy parts = { count, bits, SIZE_MAX - 1, SIZE_MAX };
+            struct circuit_program program = { parts_synthesize, &parts };
+            struct shape *shape;
+            struct witness one, all;
+            assert_ok(shape_record(&program, &shape, &err), err);
+            assert_ok(witness_synthesize(&program, shape, &one, &err), err);
+            assert_ok(witness_synthesize_parallel(&program, shape, pool, &all, &err), err);
+            assert_memory_equal(one.bits, all.bits, witness_plane_words(shape->n_aux) * 8);
+            assert_memory_equal(one.full, all.full, shape->n_full * sizeof *one.full);
+            assert_memory_equal(one.inputs, all.inputs, shape->n_inputs * sizeof *one.inputs);
+            witness_free(&one);
+            witness_free(&all);
+            shape_free(shape);
+        }
+    }
+    pool_free(pool);
+}
+
+static void test_parts_that_fail(void **state)
+{
+    (void)state;
+    struct pool *pool = pool_new(4);
+    struct cuzk_error err = { 0 };
+    struct parts_toy even = { 8, 300, SIZE_MAX - 1, SIZE_MAX };
+    struct parts_toy uneven = { 8, 300, 3, SIZE_MAX }, failing = { 8, 300, SIZE_MAX - 1, 5 };
+    struct circuit_program program = { parts_synthesize, &even };
+    struct shape *shape;
+    struct witness witness;
+    assert_ok(shape_record(&program, &shape, &err), err);
+    program.input = &uneven;
+    assert_int_equal(witness_synthesize_parallel(&program, shape, pool, &witness, &err),
+                     CUZK_INTERNAL);
+    program.input = &failing;
+    assert_int_equal(witness_synthesize_parallel(&program, shape, pool, &witness, &err),
+                     CUZK_INVALID_ARGUMENT);
+    shape_free(shape);
+    pool_free(pool);
+}
+
 static void test_other_circuit(void **state)
 {
     (void)state;
@@ -481,6 +560,7 @@ int main(void)
         cmocka_unit_test(test_toy_circuits),  cmocka_unit_test(test_with_pool),
         cmocka_unit_test(test_known_rows),    cmocka_unit_test(test_reference_row_values),
         cmocka_unit_test(test_wide_sums),     cmocka_unit_test(test_append),
+        cmocka_unit_test(test_parts),         cmocka_unit_test(test_parts_that_fail),
         cmocka_unit_test(test_other_circuit), cmocka_unit_test(test_check_names_the_row),
         cmocka_unit_test(test_no_memory),
     };
