@@ -49,6 +49,22 @@ struct wide {
 static const uint64_t modulus[4] = { 0xffffffff00000001u, 0x53bda402fffe5bfeu, 0x3339d80809a1d805u,
                                      0x73eda753299d7d48u };
 
+/* k·r modulo 2^256 for k = 0 … 5. */
+static const uint64_t multiples[6][4] = {
+    { 0x0000000000000000, 0x0000000000000000,
+      0x0000000000000000, 0x0000000000000000 },
+    { 0xffffffff00000001, 0x53bda402fffe5bfe,
+      0x3339d80809a1d805, 0x73eda753299d7d48 },
+    { 0xfffffffe00000002, 0xa77b4805fffcb7fd,
+      0x6673b0101343b00a, 0xe7db4ea6533afa90 },
+    { 0xfffffffd00000003, 0xfb38ec08fffb13fc,
+      0x99ad88181ce5880f, 0x5bc8f5f97cd877d8 },
+    { 0xfffffffc00000004, 0x4ef6900bfff96ffb,
+      0xcce7602026876015, 0xcfb69d4ca675f520 },
+    { 0xfffffffb00000005, 0xa2b4340efff7cbfa,
+      0x002138283029381a, 0x43a4449fd0137269 },
+};
+
 /* Makes the limb t a multiple of 2^64 by adding m · r: returns m, and in *carry what goes to the
    next limb from m times r's lowest one. */
 static inline uint64_t reduction_factor(uint64_t t, uint64_t *carry)
@@ -58,46 +74,61 @@ static inline uint64_t reduction_factor(uint64_t t, uint64_t *carry)
     return m;
 }
 
-/* v − k·r for a value v of four limbs and what stands above them. */
-static inline bool subtract_multiple(uint64_t out[4], const uint64_t v[4], uint64_t k)
+/* v − m, and whether that is negative. */
+static inline bool subtract(uint64_t out[4], const uint64_t v[4], const uint64_t m[4])
 {
-    uint128 product = 0;
+#if defined(__x86_64__)
+    uint64_t a = v[0], b = v[1], c = v[2], d = v[3], borrow;
+    __asm__("subq %5, %0\n\tsbbq %6, %1\n\tsbbq %7, %2\n\tsbbq %8, %3\n\tsbbq %4, %4"
+            : "+&r"(a), "+&r"(b), "+&r"(c), "+&r"(d), "=&r"(borrow)
+            : "m"(m[0]), "m"(m[1]), "m"(m[2]), "m"(m[3])
+            : "cc");
+    out[0] = a;
+    out[1] = b;
+    out[2] = c;
+    out[3] = d;
+    return borrow != 0;
+#else
     uint64_t borrow = 0;
     for (int i = 0; i < 4; i++) {
-        product += (uint128)k * modulus[i];
-        uint128 difference = (uint128)v[i] - (uint64_t)product - borrow;
+        uint128 difference = (uint128)v[i] - m[i] - borrow;
         out[i] = (uint64_t)difference;
         borrow = (uint64_t)(difference >> 64) & 1;
-        product >>= 64;
     }
-    return borrow;
+    return borrow != 0;
+#endif
+}
+
+/* t + m · p + *carry: the low limb; the high one is the new *carry. */
+static inline uint64_t multiply_add(uint64_t t, uint64_t m, uint64_t p, uint64_t *carry)
+{
+    uint128 sum = (uint128)m * p + t + *carry;
+    *carry = (uint64_t)(sum >> 64);
+    return (uint64_t)sum;
 }
 
 /* Montgomery reduction of a sum of up to POSEIDON_WIDTH_MAX products of field elements. */
 static inline void reduce(struct fr *out, const struct wide *sum)
 {
-    uint64_t t[9];
+    uint64_t t[9], v[4], w[4];
     memcpy(t, sum->limb, sizeof t);
     uint64_t above = 0; /* carry into limb i + 4 from the step before */
+#pragma GCC unroll 4
     for (int i = 0; i < 4; i++) {
-        uint64_t low;
-        uint64_t m = reduction_factor(t[i], &low);
-        uint128 carry = low;
-        for (int j = 1; j < 4; j++) {
-            carry += (uint128)m * modulus[j] + t[i + j];
-            t[i + j] = (uint64_t)carry;
-            carry >>= 64;
-        }
-        carry += (uint128)t[i + 4] + above;
-        t[i + 4] = (uint64_t)carry;
-        above = (uint64_t)(carry >> 64);
+        uint64_t carry;
+        uint64_t m = reduction_factor(t[i], &carry);
+        t[i + 1] = multiply_add(t[i + 1], m, modulus[1], &carry);
+        t[i + 2] = multiply_add(t[i + 2], m, modulus[2], &carry);
+        t[i + 3] = multiply_add(t[i + 3], m, modulus[3], &carry);
+        uint128 top = (uint128)t[i + 4] + carry + above;
+        t[i + 4] = (uint64_t)top;
+        above = (uint64_t)(top >> 64);
     }
     t[8] += above;
     /* The value v = t[4…8] is below 12·r²/2^256 + r < 6.5·r. With k = ⌊v / 2^255⌋ ≤ 5, v − k·r is
        not negative and below 2^255 + 5·(2^255 − r) < 2·r. */
-    uint64_t v[4], w[4];
-    subtract_multiple(v, t + 4, t[8] << 1 | t[7] >> 63);
-    bool small = subtract_multiple(w, v, 1);
+    subtract(v, t + 4, multiples[t[8] << 1 | t[7] >> 63]);
+    bool small = subtract(w, v, multiples[1]);
     for (int i = 0; i < 4; i++)
         out->v.l[i] = small ? v[i] : w[i];
 }
