@@ -299,8 +299,8 @@ static void add_job_row(const struct page *page, const struct timeline_job *job)
     int64_t after =
         split[TIMELINE_PART_FINISH] + split[TIMELINE_PART_VERIFY] + split[TIMELINE_PART_REPLY];
     struct text label = {0};
-    text_add_plain(&label, job->label, 22);
-    text_add(page->out, "%-22s %8.3f %8.3f %8.3f %8.3f %8.3f %6.3f %4zu%s\n",
+    text_add_plain(&label, job->label, 20);
+    text_add(page->out, "%-20s %8.3f %8.3f %8.3f %8.3f %8.3f %6.3f %4zu%s\n",
              label.data ? label.data : "", seconds(job->end_us - job->start_us), seconds(before),
              seconds(waits), seconds(synth), seconds(device), seconds(after), job->partition_count,
              job->complete ? "" : " !");
@@ -334,7 +334,7 @@ static void add_jobs(const struct page *page, const struct timeline_run *run)
     size_t most = style_jobs_max(page->style), shown = 0;
     if (wanted == 0)
         return;
-    text_add(page->out, "\n%-22s %8s %8s %8s %8s %8s %6s %4s\n", "job (seconds)", "wall", "before",
+    text_add(page->out, "\n%-20s %8s %8s %8s %8s %8s %6s %4s\n", "job (seconds)", "wall", "before",
              "waiting", "synth", "device", "after", "part");
     for (size_t j = run->jobs; j < run->jobs + run->job_count && shown < most; j++) {
         if (!style_wants_job(page->style, &page->report->jobs[j]))
