@@ -16,6 +16,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 /* --- Development trapdoors -------------------------------------------------------------------------- */
@@ -388,6 +389,26 @@ static enum cuzk_status write_files(struct setup *setup, const uint8_t *vk, cons
     return file_write(vk_path, vk, vk_bytes, err);
 }
 
+/* Two processes that make the same file must not write into each other's. */
+static enum cuzk_status open_part(struct setup *setup, struct cuzk_error *err)
+{
+    int fd = open(setup->part, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return error_errno(err, CUZK_IO, errno, "cannot create %s", setup->part);
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        close(fd);
+        return error_set(err, CUZK_FAILED_PRECONDITION, "%s: another process is writing it",
+                         setup->part);
+    }
+    if (ftruncate(fd, 0) != 0) {
+        int saved = errno;
+        close(fd);
+        return error_errno(err, CUZK_IO, saved, "cannot write %s", setup->part);
+    }
+    setup->fd = fd;
+    return CUZK_OK;
+}
+
 static enum cuzk_status write_and_rename(struct setup *setup, const char *path,
                                          const char *vk_path, struct cuzk_error *err)
 {
@@ -397,17 +418,15 @@ static enum cuzk_status write_and_rename(struct setup *setup, const char *path,
     enum cuzk_status status = make_vk(setup, vk, err);
     if (status != CUZK_OK)
         goto out;
-    setup->fd = open(setup->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (setup->fd < 0) {
-        status = error_errno(err, CUZK_IO, errno, "cannot create %s", setup->part);
+    status = open_part(setup, err);
+    if (status != CUZK_OK)
         goto out;
-    }
     status = write_files(setup, vk, vk_path, err);
-    close(setup->fd);
     if (status == CUZK_OK && rename(setup->part, path) != 0)
         status = error_errno(err, CUZK_IO, errno, "cannot rename %s", setup->part);
     if (status != CUZK_OK)
         unlink(setup->part);
+    close(setup->fd); /* only now: the lock lasts until the name is gone */
 out:
     mem_free(vk);
     return status;

@@ -24,7 +24,8 @@ typedef void setup_progress_fn(void *context, double done, const char *what);
 /* Writes path (a .params file) and the .vk file beside it (its ending replaced), each by way of path.part, fsync and
    rename. The bytes depend on shape and trapdoors only. pool and progress may be NULL.
    CUZK_INVALID_ARGUMENT: a trapdoor is zero, τ is in the domain, or some variable gets the point at
-   infinity where none may be (part A.8). CUZK_IO names the file.
+   infinity where none may be (part A.8). CUZK_IO names the file. CUZK_FAILED_PRECONDITION: another process
+   writes it now.
    Memory: 96 bytes a variable, 190 MiB of tables and 8 MiB a thread; for a 2 KiB PoRep about 460 MiB. */
 enum cuzk_status setup_write(const struct shape *shape, const struct setup_trapdoor *trapdoor,
                              const char *path, struct pool *pool, setup_progress_fn *progress,

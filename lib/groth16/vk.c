@@ -142,7 +142,8 @@ enum cuzk_status vk_match_circuit(const struct vk *vk, bool is_dev, const char *
                          "folder marked by %s", name, circuit->id, PARAMS_DEV_MARKER);
     if (!is_dev && !same)
         return error_set(err, CUZK_BAD_PARAMS,
-                         "%s: vk digest %s, expected %s (published for %s)", name, digest,
-                         circuit->vk_digest, circuit->id);
+                         "%s: vk digest %s, expected %s (published for %s); development "
+                         "parameters need a folder marked by %s", name, digest, circuit->vk_digest,
+                         circuit->id, PARAMS_DEV_MARKER);
     return CUZK_OK;
 }

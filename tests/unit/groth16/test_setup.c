@@ -6,6 +6,9 @@
 #include "base/pool.h"
 #include "groth16/setup.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 static const struct tiny_circuit {
     const char *name;
     size_t n_rows;
@@ -194,6 +197,28 @@ static void unwritable_places_are_named(void **state)
     shape_free(shape);
 }
 
+static void a_file_in_the_making_is_left_alone(void **state)
+{
+    struct shape *shape = tiny_shape(&tiny_circuits[0]);
+    struct setup_trapdoor trapdoor;
+    struct cuzk_error err;
+    const char *path = folder_path(*state, "busy.params");
+    const char *part = folder_path(*state, "busy.params.part");
+    setup_dev_trapdoor(&trapdoor);
+    write_whole(part, "half", 4);
+    int fd = open(part, O_RDWR);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    assert_int_equal(setup_write(shape, &trapdoor, path, NULL, NULL, NULL, &err),
+                     CUZK_FAILED_PRECONDITION);
+    assert_true(exists(part));
+    assert_false(exists(path));
+    close(fd); /* its maker died: the rest is no obstacle */
+    assert_ok(setup_write(shape, &trapdoor, path, NULL, NULL, NULL, &err), err);
+    assert_false(exists(part));
+    assert_same_as_reference(path, tiny_circuits[0].name, "params");
+    shape_free(shape);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +229,7 @@ int main(void)
         cmocka_unit_test(unused_variable_is_refused),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(unwritable_places_are_named),
+        cmocka_unit_test(a_file_in_the_making_is_left_alone),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

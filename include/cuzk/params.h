@@ -1,0 +1,70 @@
+/* Parameter files: which there should be, whether they are good, and making development ones.
+
+   A circuit is named as in "porep-32g", "winning-2k", "wpost-32g", "snap-32g". A folder holds
+   v28-*.params and .vk files under the names of the Filecoin network. */
+#ifndef CUZK_PARAMS_H
+#define CUZK_PARAMS_H
+
+#include <cuzk/status.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A circuit and its file in a folder. Texts belong to the library. */
+struct cuzk_params_entry {
+    const char *circuit;
+    const char *file_name;        /* "v28-….params" */
+    uint64_t expected_bytes;
+    bool present;
+    uint64_t found_bytes;         /* 0 unless present */
+    const char *published_digest; /* as in parameters.json; "" if the network publishes no such file */
+};
+
+typedef void cuzk_params_entry_fn(void *context, const struct cuzk_params_entry *entry);
+
+/* Calls fn for every known circuit. Looks at sizes only. */
+void cuzk_params_list(const char *folder, cuzk_params_entry_fn *fn, void *context);
+
+/* Is the folder marked as one of development parameters? */
+bool cuzk_params_folder_is_dev(const char *folder);
+
+/* How closely to look. Each depth includes those before it. */
+enum cuzk_params_depth {
+    CUZK_PARAMS_LAYOUT, /* size, sections, the whole verifying key, its digest against the published one */
+    CUZK_PARAMS_DIGEST, /* BLAKE2b of the whole file against the published one; a second a gigabyte */
+    CUZK_PARAMS_POINTS, /* every point on the curve and in its subgroup; a minute of a core for a million */
+};
+
+struct cuzk_params_report {
+    char path[1024];
+    bool dev;
+    uint64_t bytes;
+    uint64_t trailing_bytes; /* behind the last section; only of files that no circuit was named for */
+    uint32_t n_inputs;       /* with the constant 1 */
+    uint32_t n_h, n_l, n_a, n_b_g1, n_b_g2;
+    char vk_digest[33];
+    char file_digest[33];    /* "" unless asked for */
+};
+
+/* Checks a circuit's file in a folder. CUZK_BAD_PARAMS: missing or wrong, the text says what, where and what was
+   expected; CUZK_INVALID_ARGUMENT: no such circuit. threads 0: all processors. */
+enum cuzk_status cuzk_params_check(const char *folder, const char *circuit,
+                                   enum cuzk_params_depth depth, unsigned threads,
+                                   struct cuzk_params_report *report, struct cuzk_error *err);
+
+/* Checks any .params file by itself: no circuit to compare with. */
+enum cuzk_status cuzk_params_check_file(const char *path, enum cuzk_params_depth depth,
+                                        unsigned threads, struct cuzk_params_report *report,
+                                        struct cuzk_error *err);
+
+/* done: 0 … 1; what is being made ("h", "b_g2"). From any thread, one call at a time. */
+typedef void cuzk_params_progress_fn(void *context, double done, const char *what);
+
+/* Makes a circuit's development parameters: insecure by construction, for tests and devnets only, the same bytes on
+   every machine. The folder is made and marked if need be. A good file that is already there is kept;
+   *made tells. CUZK_INVALID_ARGUMENT: no such circuit, or the folder holds parameters and is not
+   marked; CUZK_FAILED_PRECONDITION: another process is making the same file. */
+enum cuzk_status cuzk_params_generate(const char *folder, const char *circuit, unsigned threads,
+                                      cuzk_params_progress_fn *progress, void *context, bool *made,
+                                      struct cuzk_error *err);
+
+#endif
