@@ -70,9 +70,10 @@ static enum cuzk_status sql_error(struct journal *journal, const char *what,
 
 static enum cuzk_status file_error(struct cuzk_error *err, int saved)
 {
-    if (err && (saved == ENOSPC || saved == EDQUOT))
+    bool full = saved == ENOSPC || saved == EDQUOT || saved == EFBIG;
+    if (err && full)
         err->status = CUZK_RESOURCE_EXHAUSTED;
-    return saved == ENOSPC || saved == EDQUOT ? CUZK_RESOURCE_EXHAUSTED : CUZK_IO;
+    return full ? CUZK_RESOURCE_EXHAUSTED : CUZK_IO;
 }
 
 /* One statement with its bindings; every step of a function's work goes through here. */
@@ -190,7 +191,7 @@ static enum cuzk_status lock_folder(struct journal *journal, struct cuzk_error *
 static enum cuzk_status set_poison_aside(struct journal *journal, struct cuzk_error *err)
 {
     struct statement s;
-    if (!prepare(&s, journal, "SELECT number, hash, request_id FROM job WHERE state = 0 AND starts >= ?"))
+    if (!prepare(&s, journal, "SELECT number, hash FROM job WHERE state = 0 AND starts >= ?"))
         return sql_error(journal, "read", err);
     bind_int(&s, JOURNAL_STARTS_MAX);
     while (sqlite3_step(s.stmt) == SQLITE_ROW) {
@@ -203,9 +204,8 @@ static enum cuzk_status set_poison_aside(struct journal *journal, struct cuzk_er
         payload_path(journal, number, hash, "", from);
         payload_path(journal, number, hash, ".poison", to);
         if (rename(from, to) == 0)
-            log_error("journal", "job %s-%016" PRIx64 " died with this process %d times and is set "
-                      "aside; its request is kept as %s",
-                      (const char *)sqlite3_column_text(s.stmt, 2), number, JOURNAL_STARTS_MAX, to);
+            log_error("journal", "job %016" PRIx64 " died with this process %d times and is set aside; "
+                      "its request is kept as %s", number, JOURNAL_STARTS_MAX, to);
     }
     sqlite3_finalize(s.stmt);
     if (!prepare(&s, journal,

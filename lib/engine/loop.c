@@ -13,6 +13,7 @@ static bool may_stop(const struct cuzk_engine *engine)
 void *core_thread(void *context)
 {
     struct cuzk_engine *engine = context;
+    core_dispatch(engine); /* what the journal brought */
     for (;;) {
         uint64_t wait_ms = core_next_expiry(engine, clock_now_ms());
         bool timed_out = false;
