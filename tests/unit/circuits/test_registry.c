@@ -50,35 +50,11 @@ static void circuits_are_found_by_id_and_by_size(void **state)
     assert_int_equal(circuit_by_id("snap-32g")->partitions, 16);
 }
 
-/* Compiled forms have the digests of the reference. (The large ones are in the tests of their
-   circuits, in the long tier.) */
-static void shapes_have_the_digests_of_the_reference(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *id, *digest;
-    } known[] = {
-        { "porep-2k", "dc15b615135b87fca8169bb29ec71946ee7d5652ac57adfe0ffb789af6d81000" },
-        { "winning-32g", "55eda60b104e697c2586d1b87478ef8820d2e79807f937d240c90df3546212ae" },
-        { "wpost-2k", "f8ba7b86efda8fa8cfeb67e179175a602a5ded01f9e293e9f7c46fea566d5e31" },
-        { "snap-2k", "6210f571efe0d06e909326e6988c7320681695ebf1c3c21c5e89ac925113f232" },
-    };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        struct shape *shape;
-        struct cuzk_error err = { 0 };
-        assert_ok(circuit_shape(circuit_by_id(known[i].id), &shape, &err), err);
-        assert_ok(shape_digest(shape, &err), err);
-        assert_hex_equal(shape->digest, sizeof shape->digest, known[i].digest);
-        shape_free(shape);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_fit_the_parameter_files),
         cmocka_unit_test(circuits_are_found_by_id_and_by_size),
-        cmocka_unit_test(shapes_have_the_digests_of_the_reference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
