@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MINER_ID = 1000, SECTOR_NUMBER = 42 };
+enum { MINER_ID = 1000, SECTOR_NUMBER = 42, SYNTHETIC_NODES_MAX = 1024 };
 
 void sparse_prf(const char *name, const uint8_t *tail, size_t tail_len, uint8_t out[32])
 {
@@ -125,19 +125,44 @@ void sparse_label(const struct sparse_sector *sector, unsigned layer, uint64_t n
     sparse_prf("label", tail, sizeof tail, label);
 }
 
-static bool find_challenges(struct sparse_sector *sector)
+static void derive_challenges(struct sparse_sector *sector)
+{
+    for (unsigned k = 0; k < sector->values.config->partitions; k++)
+        porep_challenges(&sector->values, k, sector->challenges[k]);
+}
+
+/* Interactive: the set of all challenges. */
+static bool choose_challenges(struct sparse_sector *sector)
 {
     const struct porep_config *config = sector->values.config;
     size_t count = (size_t)config->partitions * config->challenges;
     sector->nodes = mem_alloc(count, sizeof *sector->nodes);
     if (!sector->nodes)
         return false;
-    for (unsigned k = 0; k < config->partitions; k++) {
-        porep_challenges(&sector->values, k, sector->challenges[k]);
+    derive_challenges(sector);
+    for (unsigned k = 0; k < config->partitions; k++)
         memcpy(sector->nodes + (size_t)k * config->challenges, sector->challenges[k],
                config->challenges * sizeof *sector->nodes);
-    }
     sector->n_nodes = make_set(sector->nodes, count);
+    return true;
+}
+
+/* Synthetic: challenges follow from comm_r, so every node that can be one is labelled. */
+static bool choose_all_nodes(struct sparse_sector *sector)
+{
+    sector->n_nodes = (size_t)sector->values.config->nodes - 1;
+    sector->nodes = mem_alloc(sector->n_nodes, sizeof *sector->nodes);
+    for (size_t i = 0; sector->nodes && i < sector->n_nodes; i++)
+        sector->nodes[i] = i + 1;
+    return sector->nodes != NULL;
+}
+
+static bool choose_nodes(struct sparse_sector *sector)
+{
+    bool chosen = sector->values.proof->feature == SEAL_SYNTHETIC ? choose_all_nodes(sector)
+                                                                  : choose_challenges(sector);
+    if (!chosen)
+        return false;
     sector->parents = mem_alloc(sector->n_nodes, sizeof *sector->parents);
     sector->labels = mem_zalloc(sector->n_nodes, sizeof *sector->labels);
     if (!sector->parents || !sector->labels)
@@ -209,17 +234,6 @@ static bool make_tree_r(struct sparse_sector *sector)
 
 /* --- The sector ------------------------------------------------------------------------------- */
 
-static const struct seal_proof *find_proof(uint64_t sector_bytes)
-{
-    for (size_t i = 0; i < seal_proof_count(); i++) {
-        const struct seal_proof *proof = seal_proof_by_number(i);
-        if (proof->sector_bytes == sector_bytes && !proof->api_v1_0 &&
-            proof->feature == SEAL_INTERACTIVE)
-            return proof;
-    }
-    return NULL;
-}
-
 /* Steps 1 and 2: what is public and known before sealing. */
 static void make_public(struct sparse_sector *sector, const uint8_t *seed)
 {
@@ -244,19 +258,18 @@ static void make_public(struct sparse_sector *sector, const uint8_t *seed)
     porep_graph(values, &sector->graph);
 }
 
-enum cuzk_status sparse_make(struct sparse_sector *sector, uint64_t sector_bytes,
+enum cuzk_status sparse_make(struct sparse_sector *sector, const struct seal_proof *proof,
                              const uint8_t *seed, struct cuzk_error *err)
 {
     static const uint8_t zero[32];
-    *sector = (struct sparse_sector){0};
-    sector->values.proof = find_proof(sector_bytes);
-    if (!sector->values.proof)
-        return error_set(err, CUZK_INVALID_ARGUMENT,
-                         "sector size %llu, expected that of 2KiB, 8MiB, 512MiB, 32GiB or 64GiB",
-                         (unsigned long long)sector_bytes);
+    *sector = (struct sparse_sector){.values.proof = proof};
+    const struct porep_config *config = porep_config(proof->sector_bytes);
+    if (proof->feature == SEAL_NON_INTERACTIVE ||
+        (proof->feature == SEAL_SYNTHETIC && config->nodes > SYNTHETIC_NODES_MAX))
+        return error_set(err, CUZK_UNSUPPORTED, "%s: the challenges depend on all labels",
+                         proof->name);
     if (seed && memcmp(seed, zero, sizeof zero) == 0)
         return error_set(err, CUZK_INVALID_ARGUMENT, "seed: all zero, expected a value");
-    const struct porep_config *config = porep_config(sector_bytes);
     CHECK(config->partitions <= ARRAY_LEN(sector->challenges));
     sector->values.config = config;
     sector->tree_c.shape = &config->tree_r;
@@ -264,7 +277,7 @@ enum cuzk_status sparse_make(struct sparse_sector *sector, uint64_t sector_bytes
     make_public(sector, seed);
     set_fills(&sector->tree_c, "tree-c");
     set_fills(&sector->tree_r, "tree-r-last");
-    if (!find_challenges(sector))
+    if (!choose_nodes(sector))
         goto no_memory;
     make_labels(sector);
     if (!make_tree_c(sector) || !make_tree_r(sector))
@@ -273,6 +286,7 @@ enum cuzk_status sparse_make(struct sparse_sector *sector, uint64_t sector_bytes
                           sector->tree_r.level[config->tree_r.levels].value[0]};
     poseidon_hash(&roots[0], 2, roots);
     fr_to_bytes(sector->values.comm_r, &roots[0]);
+    derive_challenges(sector);
     return CUZK_OK;
 no_memory:
     sparse_free(sector);

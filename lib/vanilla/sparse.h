@@ -5,6 +5,8 @@
 #ifndef VANILLA_SPARSE_H
 #define VANILLA_SPARSE_H
 
+#include <cuzk/dev.h>
+
 #include "vanilla/porep_public.h"
 
 /* A tree of which some leaves are known. Level 0 are the leaves. */
@@ -25,7 +27,7 @@ struct sparse_sector {
     struct graph graph;
     uint8_t tree_d[TREE_LEVELS_MAX + 1][32];       /* one value a level: all data nodes are equal */
     uint64_t challenges[16][POREP_CHALLENGES_MAX]; /* by partition */
-    uint64_t *nodes;                               /* set of all challenges, ascending */
+    uint64_t *nodes;                               /* those with real labels, ascending */
     uint64_t (*parents)[POREP_PARENTS];            /* of each node */
     uint8_t (*labels)[POREP_LAYERS_MAX][32];       /* of each node */
     size_t n_nodes;
@@ -33,14 +35,20 @@ struct sparse_sector {
     struct sparse_tree tree_r;
 };
 
-/* Makes the sector. seed NULL: the definition's. On failure there is nothing to free. */
-enum cuzk_status sparse_make(struct sparse_sector *sector, uint64_t sector_bytes,
+/* Makes the sector for any interactive proof, or for a synthetic one of 2 KiB (there all nodes are
+   labelled). seed NULL: the definition's, which knows the V1_1 proofs. On failure there is nothing
+   to free. */
+enum cuzk_status sparse_make(struct sparse_sector *sector, const struct seal_proof *proof,
                              const uint8_t *seed, struct cuzk_error *err);
 void sparse_free(struct sparse_sector *sector);
 
-/* The label of any node in a layer (from 1): real if the node is a challenge, else filler. */
+/* The label of any node in a layer (from 1), real or filler. */
 void sparse_label(const struct sparse_sector *sector, unsigned layer, uint64_t node,
                   uint8_t label[32]);
+
+/* Writes the sector's C1 (step 8). */
+enum cuzk_status sparse_write(const struct sparse_sector *sector, cuzk_write_fn *write,
+                              void *context, struct cuzk_error *err);
 
 /* Any node of a tree. */
 const struct fr *sparse_tree_node(const struct sparse_tree *tree, unsigned level, uint64_t index);

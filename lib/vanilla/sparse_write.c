@@ -1,5 +1,4 @@
-#include <cuzk/dev.h>
-
+#include "base/error.h"
 #include "vanilla/c1_write.h"
 #include "vanilla/sparse.h"
 
@@ -217,18 +216,38 @@ static void put_c1(const struct job *job)
     put(job, "}");
 }
 
+enum cuzk_status sparse_write(const struct sparse_sector *sector, cuzk_write_fn *write,
+                              void *context, struct cuzk_error *err)
+{
+    struct c1_writer writer;
+    struct job job = {.sector = sector, .writer = &writer};
+    c1_writer_init(&writer, write, context, err);
+    put_c1(&job);
+    return c1_writer_end(&writer);
+}
+
+static const struct seal_proof *find_proof(uint64_t sector_bytes)
+{
+    for (size_t i = 0; i < seal_proof_count(); i++) {
+        const struct seal_proof *proof = seal_proof_by_number(i);
+        if (proof->sector_bytes == sector_bytes && !proof->api_v1_0 &&
+            proof->feature == SEAL_INTERACTIVE)
+            return proof;
+    }
+    return NULL;
+}
+
 enum cuzk_status cuzk_gen_c1(uint64_t sector_bytes, const uint8_t *seed, cuzk_write_fn *write,
                              void *context, struct cuzk_error *err)
 {
+    const struct seal_proof *proof = find_proof(sector_bytes);
+    if (!proof)
+        return error_set(err, CUZK_INVALID_ARGUMENT,
+                         "sector size %llu, expected that of 2KiB, 8MiB, 512MiB, 32GiB or 64GiB",
+                         (unsigned long long)sector_bytes);
     struct sparse_sector sector;
-    enum cuzk_status status = sparse_make(&sector, sector_bytes, seed, err);
-    if (status != CUZK_OK)
-        return status;
-    struct c1_writer writer;
-    struct job job = {.sector = &sector, .writer = &writer};
-    c1_writer_init(&writer, write, context, err);
-    put_c1(&job);
-    status = c1_writer_end(&writer);
+    TRY(sparse_make(&sector, proof, seed, err));
+    enum cuzk_status status = sparse_write(&sector, write, context, err);
     sparse_free(&sector);
     return status;
 }
