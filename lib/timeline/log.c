@@ -149,8 +149,11 @@ static size_t unescape(struct slice in, char *out)
 static bool intern(struct timeline_log *log, struct slice slice, uint32_t *index)
 {
     char buffer[LINE_MAX_BYTES];
-    if (slice_is(slice, "-"))
-        slice.len = 0;
+    *index = 0;
+    if (slice.len == 0 || slice_is(slice, "-"))
+        return true;
+    if (!memchr(slice.at, '%', slice.len) && !memchr(slice.at, '\0', slice.len))
+        return strings_add(&log->strings, slice.at, slice.len, index);
     return strings_add(&log->strings, buffer, unescape(slice, buffer), index);
 }
 

@@ -82,10 +82,13 @@ bool strings_add(struct timeline_strings *strings, const char *bytes, size_t len
 {
     if (strings->count == 0 && !append(strings, "", 0))
         return false;
-    uint32_t *slot = find_slot(strings, bytes, len);
-    if (*slot == 0 && !append(strings, bytes, len))
-        return false;
-    *index = *find_slot(strings, bytes, len) - 1;
+    uint32_t found = *find_slot(strings, bytes, len);
+    if (found == 0) {
+        if (!append(strings, bytes, len))
+            return false;
+        found = (uint32_t)strings->count;
+    }
+    *index = found - 1;
     return true;
 }
 
