@@ -57,10 +57,17 @@ struct job *job_new(uint64_t number, const char *request_id)
 
 bool job_make_partitions(struct job *job, unsigned n)
 {
-    job->partitions = mem_zalloc(n, sizeof *job->partitions);
-    job->line_partitions = mem_zalloc(n, sizeof *job->line_partitions);
+    struct job_partition *partitions = mem_zalloc(n, sizeof *partitions);
+    struct pipeline_partition *line = mem_zalloc(n, sizeof *line);
+    if (!partitions || !line) {
+        mem_free(partitions);
+        mem_free(line);
+        return false;
+    }
+    job->partitions = partitions;
+    job->line_partitions = line;
     job->n_partitions = n;
-    return job->partitions && job->line_partitions;
+    return true;
 }
 
 void job_free(struct job *job, const struct work_ops *ops)

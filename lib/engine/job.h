@@ -100,7 +100,7 @@ const char *job_state_text(enum job_state state);
 /* DONE, FAILED or CANCELLED. */
 bool job_is_over(const struct job *job);
 
-/* After parsing: room for the partitions. false without memory. */
+/* After parsing: room for the partitions, both arrays or none. false without memory. */
 bool job_make_partitions(struct job *job, unsigned n);
 
 struct timeline_scope job_scope(const struct job *job, struct timeline *timeline);
