@@ -303,7 +303,8 @@ static void test_unpaired_events_are_listed_and_open(void **state)
     release_analysed(&a);
 }
 
-/* Workers without a word on their devices: two a device, with a warning; with a word: as it says. */
+/* Workers without a word on their devices: two a device, with a warning; with a word: as it says.
+ */
 static void test_devices_of_workers(void **state)
 {
     (void)state;
@@ -319,6 +320,25 @@ static void test_devices_of_workers(void **state)
         assert_int_equal(a.report.runs[0].device_count, said ? 3 : 2);
         assert_int_equal(a.report.warning_count, 1);
         assert_non_null(strstr(a.report.warnings[0].data, "workers-per-device"));
+        release_analysed(&a);
+    }
+}
+
+/* Something waits for memory; that is the cause only while a synthesis worker has nothing to do. */
+static void test_memory_is_the_cause_only_when_workers_are_free(void **state)
+{
+    (void)state;
+    for (int workers = 1; workers <= 2; workers++) {
+        struct text log = {0};
+        struct analysed a;
+        text_add(&log, "TIMELINE,0,ENGINE_START,-,synth_workers=%d\n", workers);
+        add_partition(&log, "a", 0, 0, 100, 100, 100, 150, 0);
+        text_add(&log, "TIMELINE,0,BUDGET_WAIT_START,b,\nTIMELINE,120,BUDGET_WAIT_END,b,\n");
+        add_partition(&log, "b", 0, 120, 130, 150, 150, 160, 0);
+        analyse(&a, &log);
+        const int64_t *idle = a.report.runs[0].devices[0].idle_by_cause_us;
+        assert_int_equal(idle[TIMELINE_CAUSE_SYNTH], workers == 1 ? 100000 : 0);
+        assert_int_equal(idle[TIMELINE_CAUSE_BUDGET], workers == 1 ? 0 : 100000);
         release_analysed(&a);
     }
 }
@@ -397,6 +417,7 @@ int main(void)
         cmocka_unit_test(test_a_refused_request_is_no_job),
         cmocka_unit_test(test_unpaired_events_are_listed_and_open),
         cmocka_unit_test(test_devices_of_workers),
+        cmocka_unit_test(test_memory_is_the_cause_only_when_workers_are_free),
         cmocka_unit_test(test_the_critical_path),
         cmocka_unit_test(test_distributions_and_littles_law),
         cmocka_unit_test(test_nothing_usable),
