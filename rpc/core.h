@@ -194,7 +194,8 @@ void core_process(struct rpc_core *core);
 bool core_charge_small(struct rpc_core *core, struct charge *charge, size_t bytes);
 void core_refund(struct rpc_core *core, struct charge *charge);
 
-/* The queue of held messages. */
+/* The queue of held messages. core_admit lets in what fits now; to be called when streams may have
+   ended, after session_expire and session_free (core_process does it too). */
 void core_hold(struct rpc_core *core, struct stream *stream);
 void core_unhold(struct rpc_core *core, struct stream *stream);
 void core_admit(struct rpc_core *core);

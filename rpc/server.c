@@ -84,8 +84,10 @@ static void count_connection(struct rpc_server *server, int change, bool refused
     pthread_mutex_unlock(&server->core.mutex);
 }
 
-static void remove_closed(struct rpc_server *server)
+/* True if there were any. */
+static bool remove_closed(struct rpc_server *server)
 {
+    bool any = false;
     struct connection **link = &server->connections;
     while (*link) {
         struct connection *connection = *link;
@@ -94,9 +96,13 @@ static void remove_closed(struct rpc_server *server)
             continue;
         }
         *link = connection->next;
-        connection_free(connection); /* closing takes it out of epoll too */
+        /* Closing would not do: a child that was forked just now may still have the descriptor. */
+        watch(server, EPOLL_CTL_DEL, connection->fd, 0, NULL);
+        connection_free(connection);
         count_connection(server, -1, false);
+        any = true;
     }
+    return any;
 }
 
 /* Over the limit of connections the one that is idle longest makes room. */
@@ -231,11 +237,13 @@ static uint64_t settle(struct rpc_server *server)
 {
     bool quiet = true;
     uint64_t next_ms = server->accept_at_ms > 0 ? server->accept_at_ms : UINT64_MAX;
-    for (struct connection *c = server->connections; c; c = c->next) {
-        connection_expire(c, &server->core);
-        connection_flush(c, &server->core);
-    }
-    remove_closed(server);
+    do { /* what ends makes room for held messages, whose window updates are to be sent as well */
+        for (struct connection *c = server->connections; c; c = c->next)
+            connection_expire(c, &server->core);
+        core_admit(&server->core);
+        for (struct connection *c = server->connections; c; c = c->next)
+            connection_flush(c, &server->core);
+    } while (remove_closed(server));
     for (struct connection *c = server->connections; c; c = c->next) {
         if (c->wants_write != c->polls_write) {
             watch(server, EPOLL_CTL_MOD, c->fd, c->wants_write ? EPOLLOUT : EPOLLIN, c);

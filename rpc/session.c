@@ -366,7 +366,6 @@ void session_receive(struct session *session, const uint8_t *data, size_t len)
     ssize_t used = nghttp2_session_mem_recv(session->h2, data, len);
     if (used < 0)
         session->broken = true;
-    core_admit(session->core); /* a stream that ended may have made room */
 }
 
 size_t session_pull(struct session *session, const uint8_t **data)
@@ -412,7 +411,6 @@ void session_expire(struct session *session)
         if (stream_expiry_ms(s) <= now_ms)
             stream_expire(s);
     }
-    core_admit(session->core);
     if (!session->settings_received) {
         session->broken |= session->started_ms + limits->handshake_ms_max <= now_ms;
     } else if (session->drain == DRAIN_NOTICE) {

@@ -1,6 +1,7 @@
 /* The server on real sockets, with our own client. */
 #include "support/support.h"
 
+#include "base/bytes.h"
 #include "base/chan.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -260,6 +262,15 @@ static void the_socket_has_its_mode_and_is_never_stolen(void **state)
     assert_serves(address);
     rpc_server_free(server);
     assert_int_equal(stat(socket_path, &there), -1);
+
+    /* Another process that is just starting holds the lock, though there is no socket yet. */
+    char lock_path[128];
+    snprintf(lock_path, sizeof lock_path, "%s.lock", socket_path);
+    int lock = open(lock_path, O_RDWR | O_CREAT, 0600);
+    assert_int_equal(flock(lock, LOCK_EX | LOCK_NB), 0);
+    assert_null(try_start(address, (struct rpc_limits){0}, (struct rpc_tls_files){0}, &err));
+    assert_int_equal(err.status, CUZK_FAILED_PRECONDITION);
+    close(lock);
 
     /* A live socket of somebody who knows nothing of our lock. */
     int foreign = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -508,6 +519,125 @@ static void over_the_limit_idle_connections_make_room_but_busy_ones_do_not(void 
     rpc_server_free(server);
 }
 
+/* Of two connections without a call the one that was used last stays. */
+static void the_connection_that_is_idle_longest_makes_room(void **state)
+{
+    (void)state;
+    struct cuzk_error err = {0};
+    struct rpc_server *server = try_start(address, (struct rpc_limits){.connections_max = 2},
+                                          (struct rpc_tls_files){0}, &err);
+    struct rpc_client *used = connect_to(address);
+    int idle = connect_raw();
+    struct pollfd settings = {.fd = idle, .events = POLLIN};
+    assert_int_equal(poll(&settings, 1, 10000), 1);
+    uint64_t then_ms = clock_now_ms();
+    while (clock_now_ms() < then_ms + 2)
+        ;
+    struct rpc_result result;
+    assert_ok(rpc_client_call(used, echo_path, NULL, 0, 10000, &result, &err), err);
+    mem_free(result.message);
+    assert_serves(address);
+    assert_closed_by_server(idle);
+    assert_ok(rpc_client_call(used, echo_path, NULL, 0, 10000, &result, &err), err);
+    mem_free(result.message);
+    rpc_client_close(used);
+    rpc_server_free(server);
+}
+
+/* Sends the beginning of an upload of `len` bytes to Keep, as plain bytes of HTTP/2. */
+static void begin_upload(int fd, uint32_t len)
+{
+    static const char *const headers[][2] = {{":method", "POST"},
+                                             {":scheme", "http"},
+                                             {":authority", "x"},
+                                             {":path", keep_path},
+                                             {"content-type", "application/grpc"}};
+    uint8_t bytes[256] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+    size_t at = 24;
+    const uint8_t settings[9] = {0, 0, 0, 4};
+    memcpy(bytes + at, settings, 9);
+    at += 9;
+    size_t head_at = at;
+    at += 9;
+    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
+        bytes[at++] = 0; /* HPACK: literal name and value, not indexed */
+        for (size_t k = 0; k < 2; k++) {
+            size_t part = strlen(headers[i][k]);
+            bytes[at++] = (uint8_t)part;
+            memcpy(bytes + at, headers[i][k], part);
+            at += part;
+        }
+    }
+    const uint8_t head[9] = {0, 0, (uint8_t)(at - head_at - 9), 1, 4, 0, 0, 0, 1};
+    memcpy(bytes + head_at, head, 9);
+    const uint8_t data[14] = {0, 0, 5, 0, 0, 0, 0, 0, 1, 0};
+    memcpy(bytes + at, data, 14);
+    store_u32_be(bytes + at + 10, len);
+    at += 14;
+    assert_int_equal(write(fd, bytes, at), (ssize_t)at);
+}
+
+struct uploader {
+    pthread_t thread;
+    enum cuzk_status status;
+};
+
+enum { UPLOAD_BYTES = 900000 };
+
+static void *upload(void *context)
+{
+    struct uploader *uploader = context;
+    struct rpc_client *client = connect_to(address);
+    uint8_t *message = mem_zalloc(UPLOAD_BYTES, 1);
+    struct rpc_result result;
+    uploader->status =
+        rpc_client_call(client, keep_path, message, UPLOAD_BYTES, 20000, &result, NULL);
+    mem_free(result.message);
+    mem_free(message);
+    rpc_client_close(client);
+    return NULL;
+}
+
+static void wait_for_held_upload(struct rpc_server *server)
+{
+    struct rpc_server_stats stats;
+    do
+        rpc_server_stats(server, &stats);
+    while (stats.held_back == 0);
+}
+
+static void held_uploads_go_on_when_a_connection_is_lost_or_a_message_dropped(void **state)
+{
+    (void)state;
+    struct cuzk_error err = {0};
+    struct rpc_server *server =
+        try_start(address, (struct rpc_limits){.request_bytes_max = 1000000},
+                  (struct rpc_tls_files){0}, &err);
+    int half = connect_raw();
+    begin_upload(half, UPLOAD_BYTES);
+    struct rpc_server_stats stats;
+    do
+        rpc_server_stats(server, &stats);
+    while (stats.request_bytes < UPLOAD_BYTES);
+    struct uploader uploaders[2];
+    assert_int_equal(pthread_create(&uploaders[0].thread, NULL, upload, &uploaders[0]), 0);
+    wait_for_held_upload(server);
+    close(half);
+    struct rpc_call *first = chan_receive(kept);
+
+    assert_int_equal(pthread_create(&uploaders[1].thread, NULL, upload, &uploaders[1]), 0);
+    wait_for_held_upload(server);
+    rpc_call_drop_message(first);
+    struct rpc_call *second = chan_receive(kept);
+    rpc_reply(second, NULL, 0);
+    rpc_reply(first, NULL, 0);
+    for (size_t i = 0; i < 2; i++) {
+        pthread_join(uploaders[i].thread, NULL);
+        assert_int_equal(uploaders[i].status, CUZK_OK);
+    }
+    rpc_server_free(server);
+}
+
 static void running_out_of_descriptors_is_survived(void **state)
 {
     (void)state;
@@ -586,6 +716,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(silent_connections_are_closed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             over_the_limit_idle_connections_make_room_but_busy_ones_do_not, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_connection_that_is_idle_longest_makes_room, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            held_uploads_go_on_when_a_connection_is_lost_or_a_message_dropped, set_up, tear_down),
         cmocka_unit_test_setup_teardown(running_out_of_descriptors_is_survived, set_up, tear_down),
         cmocka_unit_test_setup_teardown(addresses_are_checked, set_up, tear_down),
     };

@@ -165,6 +165,21 @@ static void large_messages_wait_for_room_in_order_and_small_ones_pass(void **sta
     finish();
 }
 
+static void a_message_larger_than_every_window_arrives(void **state)
+{
+    (void)state;
+    enum { BYTES = SESSION_WINDOW_BYTES + 3 * MIB };
+    start((struct rpc_limits){0});
+    struct peer_call *call = peer_start(&peer, keep_path, NULL, BYTES, SIZE_MAX, NULL, NULL);
+    assert_int_equal(kept.count, 1);
+    size_t len;
+    const uint8_t *message = rpc_call_message(kept.calls[0], &len);
+    assert_int_equal(len, BYTES);
+    assert_memory_equal(message, call->body + GRPC_PREFIX_BYTES, len);
+    rpc_reply(kept.calls[0], NULL, 0);
+    finish();
+}
+
 static void a_held_message_that_is_cancelled_lets_the_next_one_in(void **state)
 {
     (void)state;
@@ -407,6 +422,9 @@ static void silent_and_idle_connections_end(void **state)
     (void)state;
     start((struct rpc_limits){.idle_ms_max = 5000});
     assert_int_equal(session_expiry_ms(peer.session), core.now_ms + 5000);
+    pass_ms(3000);
+    peer_start(&peer, echo_path, NULL, 1, SIZE_MAX, NULL, NULL);
+    assert_int_equal(session_expiry_ms(peer.session), core.now_ms + 5000);
     pass_ms(5000);
     assert_int_equal(peer.goaways, 1); /* this client ends its side on the first one */
     pass_ms(GOAWAY_MS);
@@ -494,6 +512,7 @@ int main(void)
         cmocka_unit_test(messages_of_all_sizes_come_back),
         cmocka_unit_test(a_message_in_single_bytes_is_put_together),
         cmocka_unit_test(large_messages_wait_for_room_in_order_and_small_ones_pass),
+        cmocka_unit_test(a_message_larger_than_every_window_arrives),
         cmocka_unit_test(a_held_message_that_is_cancelled_lets_the_next_one_in),
         cmocka_unit_test(too_large_messages_are_refused_on_their_prefix),
         cmocka_unit_test(small_messages_have_a_limit_of_their_own),

@@ -42,17 +42,17 @@ static const char *file(const char *name)
     return path;
 }
 
-/* NAME.pem and NAME.key, signed by CA.pem. */
-static void make_certificate(const char *name, const char *ca)
+/* NAME.pem and NAME.key, signed by CA.pem, for the host of that (subject alternative) name. */
+static void make_certificate(const char *name, const char *ca, const char *host)
 {
     char command[800];
     snprintf(command, sizeof command,
              "openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout %s.key"
              " -subj /CN=%s -out req.pem &&"
-             " printf 'subjectAltName=IP:127.0.0.1,DNS:localhost' > ext &&"
+             " printf 'subjectAltName=%s' > ext &&"
              " openssl x509 -req -in req.pem -CA %s.pem -CAkey %s.key -CAcreateserial -days 2"
              " -extfile ext -out %s.pem",
-             name, name, ca, ca, name);
+             name, name, host, ca, ca, name);
     run(command);
 }
 
@@ -73,9 +73,10 @@ static int set_up(void **state)
     assert_non_null(mkdtemp(folder));
     make_ca("ca");
     make_ca("other-ca");
-    make_certificate("server", "ca");
-    make_certificate("client", "ca");
-    make_certificate("stranger", "other-ca");
+    make_certificate("server", "ca", "IP:127.0.0.1");
+    make_certificate("elsewhere", "ca", "DNS:elsewhere.example");
+    make_certificate("client", "ca", "IP:127.0.0.1");
+    make_certificate("stranger", "other-ca", "IP:127.0.0.1");
     return 0;
 }
 
@@ -135,6 +136,18 @@ static void clients_trust_only_their_ca(void **state)
                      CUZK_UNAVAILABLE);
     rpc_client_close(client);
     assert_int_equal(call(server, file("ca.pem"), NULL, NULL, &result), CUZK_OK);
+    rpc_server_free(server);
+}
+
+static void a_certificate_for_another_host_is_not_trusted(void **state)
+{
+    (void)state;
+    struct cuzk_error err = {0};
+    struct rpc_server *server = start(
+        (struct rpc_tls_files){.cert = file("elsewhere.pem"), .key = file("elsewhere.key")}, &err);
+    assert_ok(err.status, err);
+    struct rpc_result result;
+    assert_int_equal(call(server, file("ca.pem"), NULL, NULL, &result), CUZK_UNAVAILABLE);
     rpc_server_free(server);
 }
 
@@ -206,6 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clients_trust_only_their_ca),
+        cmocka_unit_test(a_certificate_for_another_host_is_not_trusted),
         cmocka_unit_test(with_a_client_ca_only_known_clients_come_in),
         cmocka_unit_test(a_reload_changes_the_certificate_of_new_connections),
         cmocka_unit_test(bad_files_are_named),
