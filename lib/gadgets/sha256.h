@@ -2,9 +2,9 @@
 
    The five kinds of blocks that the circuits are made of (part J.2) are templates. Which kind a
    block is follows from which of its bits are constant, and to what value:
-   "sha256-k0"  constant state; a 255-bit number, the layer (the variant), 64 bits: a label's first
-   "sha256-k1"  two 255-bit numbers: those between
-   "sha256-k2"  one 255-bit number and the padding of 9984 bits: a label's last block
+   "sha256-k0"  constant state; 255-bit number, layer (the variant), 64 bits: a label's first block
+   "sha256-k1"  two 255-bit numbers: a label's middle blocks
+   "sha256-k2"  255-bit number, padding of 9984 bits: a label's last block
    "sha256-k3"  constant state; two 255-bit numbers: the first block of a tree node
    "sha256-k4"  the padding of 512 bits alone: the second block of a tree node
    Blocks of other kinds are ordinary rows. */
