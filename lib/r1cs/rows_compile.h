@@ -74,10 +74,11 @@ struct coeff_class {
 #define SMALL_NONE INT16_MIN
 
 struct row_evaluator {
+    /* -SMALL_MAX … SMALL_MAX in Montgomery form; none of them spans two cache lines. */
+    _Alignas(64) struct fr small[2 * SMALL_MAX + 1];
     const struct shape *shape;
     struct template_rows *templates;
     struct coeff_class *classes;
-    struct fr small[2 * SMALL_MAX + 1]; /* -SMALL_MAX … SMALL_MAX in Montgomery form */
     uint64_t spread[256];               /* eight bits to eight bytes */
     size_t most_locals;
     size_t most_slots;
