@@ -1,5 +1,5 @@
-/* Seeded variations of a real C1 and its wrapper: whatever is changed, reading and checking end with an
-   answer, the same in one piece and in many, and leave nothing behind. */
+/* Seeded variations of a real C1 and its wrapper: whatever is changed, reading and checking end
+   with an answer, the same in one piece and in many, and leave nothing behind. */
 #include "support/support.h"
 
 #include "base/mem.h"
@@ -19,8 +19,8 @@ static size_t random_below(size_t limit)
     return (size_t)(random_state % limit);
 }
 
-/* Changes a few places: another digit, another byte, a part taken out, a part repeated, the end cut.
-   data has room for 3 · 64 bytes more. */
+/* Changes a few places: another digit, another byte, a part taken out, a part repeated, the end
+   cut. data has room for 3 · 64 bytes more. */
 static size_t vary(uint8_t *data, size_t len)
 {
     for (size_t changes = 1 + random_below(3); changes > 0 && len > 0; changes--) {
@@ -77,8 +77,8 @@ static void vary_file(const char *name)
     uint8_t *varied = mem_alloc(len + 3 * 64, 1);
     size_t before = mem_used_bytes();
     for (unsigned i = 0; i < VARIATIONS; i++) {
-        struct cuzk_error whole = { 0 };
-        struct cuzk_error cut = { 0 };
+        struct cuzk_error whole = {0};
+        struct cuzk_error cut = {0};
         memcpy(varied, original, len);
         size_t varied_len = vary(varied, len);
         enum cuzk_status status = read_and_check(varied, varied_len, varied_len + 1, &whole);
