@@ -70,8 +70,8 @@ struct timeline_log {
 
 /* Adds all lines of a stream to a zero-initialised (or earlier filled) log. Lines of any length and
    content are allowed; what is no TIMELINE line is counted and passed over. Understands our own
-   lines and those of the existing system: CHAN_SEND or GPU_QUEUE, unescaped job ids with blanks, brackets
-   and commas, prefixes of journald or containers before the mark. */
+   lines and those of the existing system: CHAN_SEND or GPU_QUEUE, unescaped job ids with blanks,
+   brackets and commas, prefixes of journald or containers before the mark. */
 enum cuzk_status timeline_log_read(struct timeline_log *log, FILE *stream, struct cuzk_error *err);
 
 /* As timeline_log_read for bytes in memory. In both an unterminated last line is skipped: it may be
@@ -93,7 +93,7 @@ void timeline_log_free(struct timeline_log *log);
 /* ---- The report: what happened ---- */
 
 /* Where the wall time of a job goes: X(NAME, "json name", "words"). The parts of a job add up to
-   its wall time exactly. They follow its last partition, the one that decided when the job was done. */
+   its wall time exactly. They follow its last partition, which decided when the job was done. */
 #define TIMELINE_PART_MAP(X)                                                                       \
     X(RECEIVE, "receive", "receiving the request")                                                 \
     X(JOURNAL, "journal", "journal")                                                               \

@@ -48,7 +48,7 @@ struct schedule_truth {
     size_t lines;
 };
 
-/* 4 jobs of 3 partitions, 2 synthesis workers, one device with 2 workers, times of a few hundred. */
+/* 4 jobs of 3 partitions, 2 synthesis workers, one device with 2 workers, a few 100 ms each. */
 struct schedule_options schedule_defaults(uint64_t seed);
 
 /* Runs the model and appends the log's lines. */
