@@ -82,8 +82,8 @@ struct cs_template {
     /* Uses of one name with other A-side coefficients of the constant 1 are other variants (the
        layer number in a label's first block). */
     uint32_t variant;
-    /* In an order fixed by the gadget; distinct, none is the constant 1. Uses where they are not
-       are recorded as ordinary rows. */
+    /* In an order fixed by the gadget; distinct, none is the constant 1, and in at most 256 runs of
+       consecutive variables. Uses where they are not so are recorded as ordinary rows. */
     const struct var *externals;
     size_t n_externals;
 };
