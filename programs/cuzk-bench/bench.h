@@ -14,7 +14,7 @@
 /* Default address of a daemon, that of the earlier bench. */
 #define BENCH_DEFAULT_ADDRESS "http://127.0.0.1:9820"
 
-/* A request as it is sent: built once, sent many times. Zero-initialise; free with request_free. */
+/* A request as it is sent: built once, sent many times. Zero-initialise; free with bench_request_free. */
 struct bench_request {
     uint32_t kind; /* of the wire interface; 0: no type given */
     uint64_t registered_proof;
@@ -34,22 +34,22 @@ struct bench_request {
 /* Kind by name or alias (porep, porep-c2, seal-commit; snap, snap-deals, update; wpost,
    window-post, windowpost; winning, winning-post, winningpost), case-insensitive; 0 for anything
    else. */
-uint32_t request_kind(const char *name);
-const char *request_kind_text(uint32_t kind);
+uint32_t bench_kind(const char *name);
+const char *bench_kind_text(uint32_t kind);
 
 /* Reads the file of --c1: a C1 or its wrapper, sent unchanged. The sector number comes from the
    wrapper unless it is set already. */
-enum cuzk_status request_read_c1(struct bench_request *request, const char *path,
+enum cuzk_status bench_read_c1(struct bench_request *request, const char *path,
                                  struct cuzk_error *err);
 
 /* Reads the file of --vanilla: a JSON array of base64 texts, or one raw vanilla proof. */
-enum cuzk_status request_read_vanilla(struct bench_request *request, const char *path,
+enum cuzk_status bench_read_vanilla(struct bench_request *request, const char *path,
                                       struct cuzk_error *err);
 
 /* Encodes a ProveRequest with a fresh request id. */
-enum cuzk_status request_encode(const struct bench_request *request, uint8_t **bytes, size_t *len,
+enum cuzk_status bench_request_encode(const struct bench_request *request, uint8_t **bytes, size_t *len,
                                 struct cuzk_error *err);
-void request_free(struct bench_request *request);
+void bench_request_free(struct bench_request *request);
 
 /* The answer to one Prove, with the client's wall time. Free message with message_free. */
 struct bench_answer {

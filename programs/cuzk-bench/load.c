@@ -127,7 +127,7 @@ static void send_one(struct load *load)
     uint8_t *bytes = NULL;
     size_t len = 0;
     uint64_t begin = clock_now_ns();
-    enum cuzk_status status = request_encode(&load->options->request, &bytes, &len, &err);
+    enum cuzk_status status = bench_request_encode(&load->options->request, &bytes, &len, &err);
     if (status == CUZK_OK)
         status = bench_prove(load->globals->address, bytes, len, &answer, &err);
     double wall_s = (double)(clock_now_ns() - begin) / 1e9;
@@ -261,7 +261,7 @@ static enum cuzk_status take_flag(struct load_flags *flags, int option, const ch
     uint64_t number = 0;
     switch (option) {
     case 't':
-        request->kind = request_kind(value);
+        request->kind = bench_kind(value);
         if (request->kind)
             return CUZK_OK;
         return error_set(err, CUZK_INVALID_ARGUMENT,
@@ -376,12 +376,12 @@ static int read_load_options(struct load_options *options, bool batch, int argc,
         status = error_set(&err, CUZK_INVALID_ARGUMENT,
                            "--type and --c1 (or --vanilla) are needed; see --help");
     if (status == CUZK_OK && state.c1)
-        status = request_read_c1(request, state.c1, &err);
+        status = bench_read_c1(request, state.c1, &err);
     if (status == CUZK_OK && state.vanilla)
-        status = request_read_vanilla(request, state.vanilla, &err);
+        status = bench_read_vanilla(request, state.vanilla, &err);
     if (status == CUZK_OK)
         return -1;
-    request_free(request);
+    bench_request_free(request);
     exit_with_error("cuzk-bench", &err);
     return EXIT_CODE_USAGE;
 }
@@ -421,13 +421,13 @@ int command_single(const struct bench_globals *globals, int argc, char **argv)
     uint8_t *bytes = NULL;
     size_t len;
     uint64_t begin = clock_now_ns();
-    enum cuzk_status status = request_encode(&options.request, &bytes, &len, &err);
+    enum cuzk_status status = bench_request_encode(&options.request, &bytes, &len, &err);
     if (status == CUZK_OK)
         status = bench_prove(globals->address, bytes, len, &answer, &err);
     answer.wall_s = (double)(clock_now_ns() - begin) / 1e9;
     mem_free(bytes);
     if (status != CUZK_OK) {
-        request_free(&options.request);
+        bench_request_free(&options.request);
         exit_with_error("cuzk-bench", &err);
         return EXIT_CODE_FAILED;
     }
@@ -445,7 +445,7 @@ int command_single(const struct bench_globals *globals, int argc, char **argv)
             printf("verified:  not checked%s%s\n", *err.text ? ": " : "", err.text);
     }
     message_free(&answer.message->base);
-    request_free(&options.request);
+    bench_request_free(&options.request);
     return code;
 }
 
@@ -489,7 +489,7 @@ static void print_summary_json(const struct load_options *options, const struct 
         "\"wall_seconds\":{\"avg\":%.3f,\"min\":%.3f,\"max\":%.3f,\"p50\":%.3f,\"p95\":%.3f},"
         "\"prove_seconds\":{\"avg\":%.3f,\"min\":%.3f,\"max\":%.3f},"
         "\"queue_seconds_avg\":%.3f,\"synthesis_seconds_avg\":%.3f,\"proofs_per_minute\":%.4f}\n",
-        request_kind_text(options->request.kind), r->count, options->concurrency, r->total_s,
+        bench_kind_text(options->request.kind), r->count, options->concurrency, r->total_s,
         r->completed, r->failed, r->invalid, r->unverified, wall_sum / n,
         r->completed ? r->wall_s[0] : 0, r->completed ? r->wall_s[r->completed - 1] : 0,
         percentile(r->wall_s, r->completed, 0.5), percentile(r->wall_s, r->completed, 0.95),
@@ -505,7 +505,7 @@ int command_batch(const struct bench_globals *globals, int argc, char **argv)
         return code;
     if (!globals->json)
         printf("=== Batch Benchmark ===\nproof type:  %s\ncount:       %u\nconcurrency: %u\n\n",
-               request_kind_text(options.request.kind), options.count, options.concurrency);
+               bench_kind_text(options.request.kind), options.count, options.concurrency);
     struct cuzk_error err = {0};
     struct load_result result;
     enum cuzk_status status = load_run(globals, &options, globals->json, &result, &err);
@@ -519,6 +519,6 @@ int command_batch(const struct bench_globals *globals, int argc, char **argv)
         code = exit_with_error("cuzk-bench", &err);
     }
     mem_free(result.wall_s);
-    request_free(&options.request);
+    bench_request_free(&options.request);
     return code;
 }

@@ -39,7 +39,7 @@ static const struct kind_alias aliases[] = {
     {"winningpost", CUZK_WINNING_POST},
 };
 
-uint32_t request_kind(const char *name)
+uint32_t bench_kind(const char *name)
 {
     for (size_t i = 0; i < ARRAY_LEN(aliases); i++) {
         if (strcasecmp(name, aliases[i].name) == 0)
@@ -48,7 +48,7 @@ uint32_t request_kind(const char *name)
     return 0;
 }
 
-const char *request_kind_text(uint32_t kind)
+const char *bench_kind_text(uint32_t kind)
 {
     static const char *const texts[] = {"?", "porep", "snap", "wpost", "winning"};
     return kind < ARRAY_LEN(texts) ? texts[kind] : "?";
@@ -128,7 +128,7 @@ static void find_sector_number(const uint8_t *data, size_t len, struct wrapper_s
     yajl_free(parser);
 }
 
-enum cuzk_status request_read_c1(struct bench_request *request, const char *path,
+enum cuzk_status bench_read_c1(struct bench_request *request, const char *path,
                                  struct cuzk_error *err)
 {
     uint8_t *data;
@@ -162,7 +162,7 @@ static enum cuzk_status add_base64(struct bench_request *request, const char *te
     return add_payload(request, data, (size_t)decoded - padding, err);
 }
 
-enum cuzk_status request_read_vanilla(struct bench_request *request, const char *path,
+enum cuzk_status bench_read_vanilla(struct bench_request *request, const char *path,
                                       struct cuzk_error *err)
 {
     uint8_t *data;
@@ -210,7 +210,7 @@ static void set_digest(ProtobufCBinaryData *field, bool given, const uint8_t byt
         *field = (ProtobufCBinaryData){32, data.out};
 }
 
-enum cuzk_status request_encode(const struct bench_request *request, uint8_t **bytes, size_t *len,
+enum cuzk_status bench_request_encode(const struct bench_request *request, uint8_t **bytes, size_t *len,
                                 struct cuzk_error *err)
 {
     Cuzk__V1__SubmitProofRequest submit = CUZK__V1__SUBMIT_PROOF_REQUEST__INIT;
@@ -247,7 +247,7 @@ enum cuzk_status request_encode(const struct bench_request *request, uint8_t **b
     return status;
 }
 
-void request_free(struct bench_request *request)
+void bench_request_free(struct bench_request *request)
 {
     for (size_t i = 0; i < request->n_payloads; i++)
         mem_free(request->payloads[i]);
