@@ -141,7 +141,7 @@ static enum cuzk_status activate(struct cuzk_engine *engine, struct call *call)
 {
     struct job *job = call->job;
     job->journaled = call->status == CUZK_OK;
-    request_free(job->request);
+    request_release(job->request);
     job->request = NULL;
     budget_release(&engine->budget, &job->request_hold, 0);
     if (!job_is_over(job) && !job->journaled)

@@ -289,7 +289,7 @@ enum cuzk_status cuzk_engine_submit(struct cuzk_engine *engine, const struct cuz
     if (status == CUZK_OK)
         status = ask(engine, &call, err);
     if (status != CUZK_OK || call.flag)
-        request_free(call.request);
+        request_release(call.request);
     else if (engine->journal)
         status = make_durable(engine, &call, err);
     if (status != CUZK_OK)

@@ -77,7 +77,7 @@ void job_free(struct job *job, const struct work_ops *ops)
     CHECK(job->pins == 0 && !job->srs && !job->in_line);
     if (job->work)
         ops->work_free(job->work);
-    request_free(job->request);
+    request_release(job->request);
     mem_free(job->partitions);
     mem_free(job->line_partitions);
     mem_free(job->proof);

@@ -156,7 +156,7 @@ static void settle(struct cuzk_engine *engine, struct job *job)
     if (job->work)
         engine->setup.ops->work_free(job->work);
     job->work = NULL;
-    request_free(job->request);
+    request_release(job->request);
     job->request = NULL;
     budget_release(&engine->budget, &job->request_hold, 0);
     if (job->srs)

@@ -205,7 +205,7 @@ enum cuzk_status request_decode(const char *id, enum cuzk_priority priority, uin
     sha256(encoded, encoded_len, request->hash);
     enum cuzk_status status = decode_into(request, err);
     if (status != CUZK_OK) {
-        request_free(request);
+        request_release(request);
         return status;
     }
     *out = request;
@@ -230,7 +230,7 @@ enum cuzk_status request_copy(const struct cuzk_request *from, struct request **
                           err);
 }
 
-void request_free(struct request *request)
+void request_release(struct request *request)
 {
     if (!request)
         return;

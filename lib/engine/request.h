@@ -38,14 +38,14 @@ struct request {
 };
 
 /* Checks lengths, the id's characters and the enumerations, and copies. CUZK_INVALID_ARGUMENT names the
-   field; CUZK_RESOURCE_EXHAUSTED the limit. Free with request_free. */
+   field; CUZK_RESOURCE_EXHAUSTED the limit. Free with request_release. */
 enum cuzk_status request_copy(const struct cuzk_request *from, struct request **out,
                               struct cuzk_error *err);
 
 /* From the journal. Takes `encoded` (mem_alloc'ed) over, in failure too. */
 enum cuzk_status request_decode(const char *id, enum cuzk_priority priority, uint8_t *encoded,
                                 size_t encoded_len, struct request **out, struct cuzk_error *err);
-void request_free(struct request *request);
+void request_release(struct request *request);
 
 /* "porep_c2" and so on: the labels of the metrics. */
 const char *request_kind_label(enum cuzk_proof_kind kind);

@@ -48,7 +48,7 @@ static enum cuzk_status parse(struct cuzk_engine *engine, struct task *task,
     enum cuzk_status status = engine->setup.ops->parse(engine->setup.context, task->request,
                                                        &task->work, &task->err);
     timeline_emit(scope, TIMELINE_PARSE_END, -1);
-    request_free(task->request);
+    request_release(task->request);
     task->request = NULL;
     return status;
 }

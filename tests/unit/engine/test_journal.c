@@ -377,7 +377,7 @@ static void a_damaged_request_fails_its_job_with_the_file(void **state)
     assert_ok(request_copy(&from, &request, &err), err);
     assert_ok(journal_open(folder, &journal, &err), err);
     assert_ok(journal_add(journal, 7, request, &err), err);
-    request_free(request);
+    request_release(request);
     journal_close(journal);
     char command[PATH_MAX];
     snprintf(command, sizeof command, "for f in %s/*.0000000000000007; do echo >> $f; done", folder);

@@ -108,7 +108,7 @@ static void digest_of(const struct cuzk_request *from, uint8_t hash[REQUEST_HASH
     struct cuzk_error err;
     assert_ok(request_copy(from, &request, &err), err);
     memcpy(hash, request->hash, REQUEST_HASH_BYTES);
-    request_free(request);
+    request_release(request);
 }
 
 /* Each field and payload makes another request; the id and the priority do not. */
@@ -174,13 +174,13 @@ static void a_request_comes_back_from_its_bytes(void **state)
     assert_memory_equal(second->comm_r_new, field, 32);
     assert_int_equal(second->n_payloads, 2);
     assert_memory_equal(second->payloads[0].bytes, "ab", 2);
-    request_free(second);
+    request_release(second);
     /* Cut anywhere, it is refused and nothing beyond it is read. */
     for (size_t len = 0; len < first->encoded_len; len++) {
         uint8_t *cut = mem_memdup(first->encoded, len);
         assert_int_not_equal(request_decode("r", 1, cut, len, &second, &err), CUZK_OK);
     }
-    request_free(first);
+    request_release(first);
 }
 
 static void job_ids_carry_their_number(void **state)
