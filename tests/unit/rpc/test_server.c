@@ -519,6 +519,14 @@ static void over_the_limit_idle_connections_make_room_but_busy_ones_do_not(void 
     rpc_server_free(server);
 }
 
+/* Until the clock, which counts milliseconds, is sure to have moved. */
+static void tick(void)
+{
+    uint64_t then_ms = clock_now_ms();
+    while (clock_now_ms() < then_ms + 2)
+        ;
+}
+
 /* Of two connections without a call the one that was used last stays. */
 static void the_connection_that_is_idle_longest_makes_room(void **state)
 {
@@ -527,13 +535,14 @@ static void the_connection_that_is_idle_longest_makes_room(void **state)
     struct rpc_server *server = try_start(address, (struct rpc_limits){.connections_max = 2},
                                           (struct rpc_tls_files){0}, &err);
     struct rpc_client *used = connect_to(address);
+    struct rpc_result result;
+    assert_ok(rpc_client_call(used, echo_path, NULL, 0, 10000, &result, &err), err);
+    mem_free(result.message);
+    tick();
     int idle = connect_raw();
     struct pollfd settings = {.fd = idle, .events = POLLIN};
     assert_int_equal(poll(&settings, 1, 10000), 1);
-    uint64_t then_ms = clock_now_ms();
-    while (clock_now_ms() < then_ms + 2)
-        ;
-    struct rpc_result result;
+    tick();
     assert_ok(rpc_client_call(used, echo_path, NULL, 0, 10000, &result, &err), err);
     mem_free(result.message);
     assert_serves(address);
@@ -638,6 +647,40 @@ static void held_uploads_go_on_when_a_connection_is_lost_or_a_message_dropped(vo
     rpc_server_free(server);
 }
 
+/* A child that was forked and has not closed its descriptors yet keeps our sockets in epoll. */
+static void a_forked_child_does_not_disturb_the_server(void **state)
+{
+    (void)state;
+    struct rpc_server *server = start(address);
+    int client = connect_raw();
+    struct pollfd settings = {.fd = client, .events = POLLIN};
+    assert_int_equal(poll(&settings, 1, 10000), 1);
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        char byte;
+        close(client);
+        close(ends[1]);
+        ssize_t got = read(ends[0], &byte, 1);
+        _exit(got == 0 ? 0 : 1);
+    }
+    close(ends[0]);
+    close(client);
+    struct rpc_server_stats stats;
+    do
+        rpc_server_stats(server, &stats);
+    while (stats.connections > 0);
+    for (int i = 0; i < 3; i++)
+        assert_serves(address);
+    close(ends[1]);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    rpc_server_free(server);
+}
+
 static void running_out_of_descriptors_is_survived(void **state)
 {
     (void)state;
@@ -720,6 +763,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(
             held_uploads_go_on_when_a_connection_is_lost_or_a_message_dropped, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_forked_child_does_not_disturb_the_server, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(running_out_of_descriptors_is_survived, set_up, tear_down),
         cmocka_unit_test_setup_teardown(addresses_are_checked, set_up, tear_down),
     };
