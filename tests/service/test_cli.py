@@ -110,7 +110,7 @@ class CommandLine(unittest.TestCase):
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             file.write("{\"registered_proof\":5}")
             file.flush()
-            result = run(CUZK, "prove", "--c1", file.name)
+            result = run(CUZK, "prove", "--backend", "cpu", "--c1", file.name)
         self.assertEqual(result.returncode, 1)
         self.assertIn("registered_proof", result.stderr)
         self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
