@@ -79,6 +79,12 @@ static enum cuzk_status sum_multiples(struct g1 *out, const struct g1_affine *po
                                       const uint8_t *scalars, size_t n, size_t bits,
                                       struct cuzk_error *err)
 {
+    if (n == 1) { /* blst's sums are for two points and more */
+        struct g1 point;
+        g1_from_affine(&point, points);
+        blst_p1_mult(&out->p, &point.p, scalars, bits);
+        return CUZK_OK;
+    }
     void *scratch = mem_alloc(blst_p1s_mult_pippenger_scratch_sizeof(n), 1);
     if (!scratch)
         return error_set(err, CUZK_NO_MEMORY, "no memory to verify with %zu inputs", n);

@@ -175,7 +175,37 @@ static void counts_are_checked(void **state)
     vk_free(&sample.vk);
 }
 
-/* A key of a circuit with no public input but the constant 1 is not in the vectors: its ic alone is the sum. */
+/* A circuit may have no public input but the constant 1. With generators for a key, a proof (x·G, G, y·G) is
+   valid if x = 2 + y. */
+static void the_constant_alone_is_an_input(void **state)
+{
+    (void)state;
+    struct g1_affine ic[2] = { *g1_generator(), *g1_generator() }; /* the second is not the key's */
+    struct vk vk = { .alpha_g1 = *g1_generator(), .beta_g2 = *g2_generator(),
+                     .gamma_g2 = *g2_generator(), .delta_g2 = *g2_generator(), .n_ic = 1, .ic = ic };
+    struct cuzk_error err;
+    for (uint64_t x = 2; x < 5; x++) {
+        struct proof proof = { .b = *g2_generator(), .c = *g1_generator() };
+        struct fr factor;
+        struct g1 a;
+        fr_from_u64(&factor, x);
+        g1_from_affine(&a, g1_generator());
+        g1_mul(&a, &a, &factor);
+        g1_to_affine(&proof.a, &a);
+        /* What lies behind the one scalar must not count. */
+        void *dirt = mem_alloc(1, FR_BYTES);
+        assert_non_null(dirt);
+        memset(dirt, 0x5a, FR_BYTES);
+        mem_free(dirt);
+        assert_int_equal(verify_single(&vk, &proof, NULL, 0, &err),
+                         x == 3 ? CUZK_OK : CUZK_VERIFY_FAILED);
+        struct proof pair[] = { proof, proof };
+        const struct fr *none[] = { NULL, NULL };
+        assert_int_equal(verify_batch(&vk, pair, none, 2, 0, &err),
+                         x == 3 ? CUZK_OK : CUZK_VERIFY_FAILED);
+    }
+}
+
 static void a_sum_may_be_infinite(void **state)
 {
     (void)state;
@@ -221,6 +251,7 @@ int main(void)
         cmocka_unit_test(partitions_are_not_exchangeable),
         cmocka_unit_test(opposite_errors_do_not_cancel),
         cmocka_unit_test(counts_are_checked),
+        cmocka_unit_test(the_constant_alone_is_an_input),
         cmocka_unit_test(a_sum_may_be_infinite),
         cmocka_unit_test(every_allocation_may_fail),
     };
