@@ -362,6 +362,29 @@ static void an_inherited_socket_outlives_its_server(void **state)
     close(listening);
 }
 
+static void a_start_without_memory_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    size_t before = mem_used_bytes();
+    struct rpc_server *server = NULL;
+    for (long n = 0; !server; n++) {
+        struct stat there;
+        struct cuzk_error err = {0};
+        assert_true(n < 100);
+        mem_fail_after(n);
+        server = try_start(address, (struct rpc_limits){0}, (struct rpc_tls_files){0}, &err);
+        mem_fail_after(-1);
+        if (server)
+            break;
+        assert_int_equal(err.status, CUZK_NO_MEMORY);
+        assert_int_equal(mem_used_bytes(), before);
+        assert_int_equal(stat(socket_path, &there), -1);
+    }
+    assert_serves(address);
+    rpc_server_free(server);
+    assert_int_equal(mem_used_bytes(), before);
+}
+
 /* ---- the end ---- */
 
 /* A call of Keep in a thread of its own. */
@@ -752,6 +775,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_socket_has_its_mode_and_is_never_stolen, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_used_port_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_start_without_memory_leaves_nothing_behind, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_drain_waits_for_running_calls, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_stop_fails_running_calls_and_waits_for_their_answers,
                                         set_up, tear_down),
