@@ -139,7 +139,7 @@ class OneDaemon(unittest.TestCase):
         submit = self.client.submit
         self.assert_refused(bad, "proof_kind", submit, proof_kind=0)
         self.assert_refused(bad, "proof_kind", submit, proof_kind=99)
-        self.assert_refused(bad, "vanilla_proof", submit, payload=b"")
+        self.assert_refused(bad, "vanilla proof", submit, payload=b"")
         self.assert_refused(bad, "randomness", submit, randomness=b"x" * 31)
         self.assert_refused(bad, "sector_size", submit, sector_size=2049)
         self.assert_refused(bad, "request_id", submit, request_id="x" * 5000)
@@ -156,7 +156,7 @@ class OneDaemon(unittest.TestCase):
             mutated_c1(comm_d=[0] * 32): "comm_d",
             mutated_c1(registered_proof="StackedDrg9KiBV1"): "registered_proof",
             mutated_c1(registered_proof="StackedDrg2KiBV1_2_Feat_NonInteractivePoRep"): "nteractive",
-            json.dumps({"SectorNum": 41, "Phase1Out": "", "SectorSize": 2048}).encode(): "SectorNum",
+            read(C1_WRAPPED).replace(b'"SectorNum":42', b'"SectorNum":41'): "SectorNum",
         }
         for payload, expected in cases.items():
             try:
@@ -234,7 +234,9 @@ class OneDaemon(unittest.TestCase):
         self.assertIn("cuzk_uptime_seconds", bench.stdout)
 
     def test_hostile_ids_do_not_break_the_timeline(self):
-        hostile = 'a,b\n"c\\\x1b[31m,ü'
+        hostile = 'a,b" {c="d\\},ü %n'
+        self.assert_refused(grpc.StatusCode.INVALID_ARGUMENT, "control character",
+                            self.client.submit, request_id="a\nb")
         result = self.client.prove(request_id=hostile, payload=mutated_c1(seed=[0] * 32))
         self.assertEqual(result.status, FAILED)
         lines = [l for l in self.daemon.read_log().splitlines() if l.startswith("TIMELINE,")]
