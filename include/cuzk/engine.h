@@ -1,5 +1,20 @@
 /* The proving engine: jobs in, verified proofs out. The daemon is a thin layer over this; a program
-   may as well embed it. All functions may be called from any thread. */
+   may as well embed it. All functions may be called from any thread, except from inside a
+   cuzk_result_fn, and nothing may be called beside or after cuzk_engine_close.
+
+   What can be relied upon:
+   - No proof leaves that our own verifier has not accepted, each partition by itself and the whole
+     as a client verifies it. A partition whose proof is not valid, or whose device failed, is done
+     once more from its synthesis on, on another device if there is one; if that fails too, its job
+     fails and says so. A backend that only simulates never completes a job.
+   - A device that is to blame twice (it reported a fault, or its proof was bad and the second one
+     good) is quarantined, but never the last one: that goes on, and its failures are logged.
+   - Jobs are served strictly by priority, inside a priority the oldest first, partition by
+     partition. A CRITICAL job passes a full queue (up to twice its size), has a reserve of memory
+     and of workers, and waits at most for the partition that is on the device.
+   - With a state_dir a job whose submission returned survives the death of the process at any
+     point. One that was begun three times by processes that died is set aside and fails.
+   - Development parameters and published ones are never used by the same engine. */
 #ifndef CUZK_ENGINE_H
 #define CUZK_ENGINE_H
 
@@ -27,37 +42,38 @@ enum cuzk_priority {
     CUZK_PRIORITY_CRITICAL = 4,
 };
 
-/* Options of an engine; zero-initialise, then set what differs from the default. Strings are copied. */
+/* Options of an engine; zero-initialise, then set what differs from the default. Strings are
+   copied. */
 struct cuzk_engine_options {
-    const char *param_cache;         /* folder of v28-*.params and .vk; required */
-    const char *state_dir;           /* folder of the job journal; NULL: nothing outlives the process */
-    const char *backend;             /* "cpu", "cuda", "sim"; NULL: the best that this machine can run */
-    const char *devices;             /* comma-separated indices or UUIDs; NULL: all */
-    unsigned threads;                /* of the cpu backend and of checks; 0: all of this process */
-    unsigned synthesis_concurrency;  /* partitions synthesized at once; 0: 1 */
-    unsigned synthesis_lookahead;    /* finished syntheses that may wait for a device; 0: 1 */
-    unsigned workers_per_device;     /* 0: 1 on cpu, 2 on cuda */
-    uint64_t memory_budget_bytes;    /* 0: what this process may use, less memory_margin_bytes */
-    uint64_t memory_margin_bytes;    /* 0: none */
-    unsigned queue_max;              /* jobs waiting; more are refused; 0: 1000 */
-    uint64_t keep_result_ms;         /* finished proofs are served that long; 0: one hour */
-    const char *sim_timing;          /* durations of the sim backend, see lib/backend/sim */
-    struct timeline *timeline;       /* may be NULL; outlives the engine */
+    const char *param_cache; /* folder of v28-*.params and .vk; required */
+    const char *state_dir;   /* folder of the job journal; NULL: nothing outlives the process */
+    const char *backend;     /* "cpu", "cuda", "sim"; NULL: cuda where there is a device, else cpu */
+    const char *devices;     /* comma-separated indices or UUIDs; NULL: all */
+    unsigned threads;        /* of the cpu backend and of checks; 0: all of this process */
+    unsigned synthesis_concurrency; /* partitions synthesized at once; 0: 1 */
+    unsigned synthesis_lookahead;   /* finished syntheses that may wait for a device; 0: 1 */
+    unsigned workers_per_device;    /* 0: 1 on cpu, 2 on cuda */
+    uint64_t memory_budget_bytes;   /* 0: what this process may use, less memory_margin_bytes */
+    uint64_t memory_margin_bytes;   /* 0: none */
+    unsigned queue_max;             /* jobs waiting; more are refused; 0: 1000 */
+    uint64_t keep_result_ms;        /* finished proofs are served that long; 0: one hour */
+    const char *sim_timing;         /* durations of the sim backend, see lib/backend/sim */
+    struct timeline *timeline;      /* may be NULL; outlives the engine */
 };
 
-/* What a client asks for. All memory belongs to the caller of cuzk_engine_submit, except payload. */
+/* What a client asks for. All memory stays the caller's of cuzk_engine_submit. */
 struct cuzk_request {
-    const char *request_id;          /* label and idempotency key; "" or NULL: generated */
+    const char *request_id; /* label and idempotency key; "" or NULL: generated */
     enum cuzk_proof_kind kind;
     enum cuzk_priority priority;
-    uint64_t sector_bytes;           /* 0: as the payload says */
+    uint64_t sector_bytes; /* 0: as the payload says */
     uint64_t registered_proof;
-    bool has_sector_number;          /* sector_number was given (0 is a valid number) */
+    bool has_sector_number; /* sector_number was given (0 is a valid number) */
     uint64_t sector_number;
     bool has_miner_id;
     uint64_t miner_id;
     uint32_t partition_index;
-    const uint8_t *randomness;       /* 32 bytes or NULL */
+    const uint8_t *randomness; /* 32 bytes or NULL */
     const uint8_t *comm_r_old;
     const uint8_t *comm_r_new;
     const uint8_t *comm_d_new;
@@ -82,17 +98,18 @@ enum cuzk_job_outcome {
 struct cuzk_result {
     const char *job_id;
     enum cuzk_job_outcome outcome;
-    const uint8_t *proof;            /* 192 bytes a partition; only with COMPLETED, never empty */
+    const uint8_t *proof; /* 192 bytes a partition; only with COMPLETED, never empty */
     size_t proof_len;
-    struct cuzk_error error;         /* with FAILED */
-    uint64_t queue_ms;               /* accepted → first work */
+    struct cuzk_error error; /* with FAILED */
+    uint64_t queue_ms;       /* accepted → first work */
     uint64_t srs_load_ms;
-    uint64_t synthesis_ms;           /* sum over partitions */
-    uint64_t device_ms;              /* sum over partitions of true device occupancy */
-    uint64_t total_ms;               /* accepted → done */
+    uint64_t synthesis_ms; /* sum over partitions */
+    uint64_t device_ms;    /* sum over partitions of true device occupancy */
+    uint64_t total_ms;     /* accepted → done */
 };
 
-/* Called exactly once, on a thread of the engine; must not block. result is valid during the call. */
+/* Called exactly once, on the engine's own thread: must not block, must not call the engine. result
+   is valid during the call. */
 typedef void cuzk_result_fn(void *context, const struct cuzk_result *result);
 
 enum cuzk_status cuzk_engine_open(const struct cuzk_engine_options *options,
@@ -120,8 +137,8 @@ enum cuzk_status cuzk_engine_submit(struct cuzk_engine *engine, const struct cuz
                                     bool *attached, struct cuzk_error *err);
 
 /* Calls fn when the job is finished, or after timeout_ms (0: no limit) with CUZK_JOB_TIMEOUT.
-   CUZK_NOT_FOUND (unknown or expired): fn is not called. A bare request id is understood while only one job
-   has it. *watch, if not NULL, can be handed to cuzk_engine_unwatch. */
+   CUZK_NOT_FOUND (unknown or expired): fn is not called. A bare request id is understood while only
+   one job has it. *watch, if not NULL, can be handed to cuzk_engine_unwatch. */
 enum cuzk_status cuzk_engine_watch(struct cuzk_engine *engine, const char *job_id,
                                    uint64_t timeout_ms, cuzk_result_fn *fn, void *context,
                                    uint64_t *watch, struct cuzk_error *err);
@@ -139,10 +156,9 @@ enum cuzk_status cuzk_engine_preload(struct cuzk_engine *engine, const char *cir
                                      struct cuzk_error *err);
 /* CUZK_FAILED_PRECONDITION while jobs use them. */
 enum cuzk_status cuzk_engine_evict(struct cuzk_engine *engine, const char *circuit_id,
-                                   bool *was_loaded, uint64_t *freed_bytes,
-                                   struct cuzk_error *err);
+                                   bool *was_loaded, uint64_t *freed_bytes, struct cuzk_error *err);
 
-/* --- Looking at an engine ------------------------------------------------------------------------- */
+/* --- Looking at an engine ---------------------------------------------------------- */
 
 struct cuzk_device_status {
     uint32_t ordinal;
@@ -152,7 +168,7 @@ struct cuzk_device_status {
     char job_id[CUZK_JOB_ID_BYTES]; /* "" while idle */
     enum cuzk_proof_kind kind;      /* 0 while idle */
     int partition;
-    uint64_t busy_ms;               /* since it took that partition */
+    uint64_t busy_ms; /* since it took that partition */
     bool quarantined;
 };
 

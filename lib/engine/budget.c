@@ -53,7 +53,7 @@ static uint64_t circuits_limit(const struct budget *budget, uint64_t floor)
 enum cuzk_status budget_could_fit(const struct budget *budget, enum budget_use use, uint64_t bytes,
                                   uint64_t floor, struct cuzk_error *err)
 {
-    static const char *const names[BUDGET_USES] = { "request", "circuit", "partition" };
+    static const char *const names[BUDGET_USES] = {"request", "circuit", "partition"};
     uint64_t limit = use == BUDGET_REQUESTS   ? budget->requests_max
                      : use == BUDGET_CIRCUITS ? circuits_limit(budget, floor)
                                               : budget->total - budget->reserve;
@@ -69,7 +69,7 @@ static void take(struct budget *budget, enum budget_use use, uint64_t bytes,
                  struct budget_hold *hold)
 {
     CHECK(hold->bytes == 0);
-    *hold = (struct budget_hold){ use, bytes };
+    *hold = (struct budget_hold){use, bytes};
     budget->used[use] += bytes;
     budget->peak = max_u64(budget->peak, budget_used(budget));
 }
@@ -107,7 +107,7 @@ void budget_release(struct budget *budget, struct budget_hold *hold, uint64_t ke
     hold->bytes = keep;
 }
 
-/* --- What this process may use ------------------------------------------------------------------ */
+/* --- What this process may use ----------------------------------------------------- */
 
 enum { LINE_BYTES = 4096 };
 
@@ -182,8 +182,8 @@ static uint64_t cgroup_limit(const char *root)
         if (controllers[0] == '\0')
             limit = min_u64(limit, group_limit(root, "/sys/fs/cgroup", group, "memory.max"));
         else if (strcmp(controllers, "memory") == 0)
-            limit = min_u64(limit, group_limit(root, "/sys/fs/cgroup/memory", group,
-                                               "memory.limit_in_bytes"));
+            limit = min_u64(
+                limit, group_limit(root, "/sys/fs/cgroup/memory", group, "memory.limit_in_bytes"));
     }
     fclose(file);
     return limit;
@@ -200,12 +200,10 @@ static uint64_t process_limit(void)
     return limit;
 }
 
-uint64_t budget_auto(const char *root)
+uint64_t budget_auto(const char *root, uint64_t margin)
 {
     uint64_t limit = min_u64(available_memory(root), min_u64(cgroup_limit(root), process_limit()));
     if (limit == UINT64_MAX)
         limit = UINT64_C(4) << 30; /* nothing is known about this machine */
-    uint64_t margin = max_u64(limit / 16, UINT64_C(256) << 20);
-    margin = min_u64(margin, UINT64_C(5) << 30);
-    return limit > 2 * margin ? limit - margin : limit / 2;
+    return limit - min_u64(margin, limit / 2);
 }

@@ -21,10 +21,10 @@ enum budget_use {
 
 struct budget {
     uint64_t total;
-    uint64_t reserve;         /* for CRITICAL jobs: an eighth, at most 512 MiB */
-    uint64_t requests_max;    /* share of the requests: a quarter */
+    uint64_t reserve;      /* for CRITICAL jobs: an eighth, at most 512 MiB */
+    uint64_t requests_max; /* share of the requests: a quarter */
     uint64_t used[BUDGET_USES];
-    uint64_t peak;            /* highest sum of used */
+    uint64_t peak; /* highest sum of used */
 };
 
 /* What somebody holds; zero-initialised it holds nothing. */
@@ -54,8 +54,8 @@ void budget_release(struct budget *budget, struct budget_hold *hold, uint64_t ke
 uint64_t budget_used(const struct budget *budget);
 
 /* What this process may use: the least of the machine's available memory, the limits of its cgroup
-   and all groups above it (version 2 or 1), RLIMIT_AS and RLIMIT_DATA, less a sixteenth (256 MiB to
-   5 GiB). root is put before /proc and /sys: "" but in tests. */
-uint64_t budget_auto(const char *root);
+   and of all groups above it (version 2 or 1), RLIMIT_AS and RLIMIT_DATA, less the margin, but not
+   less than half. root is put before /proc and /sys: "" but in tests. */
+uint64_t budget_auto(const char *root, uint64_t margin);
 
 #endif

@@ -17,10 +17,10 @@ void core_answer(struct call *call, enum cuzk_status status)
     sem_post(&call->done); /* the caller may be gone after this */
 }
 
-/* --- Submit ------------------------------------------------------------------------------------- */
+/* --- Submit ------------------------------------------------------------------------ */
 
-/* A job with this id and these bytes that is alive or whose result is kept. Jobs that failed or were
-   cancelled are no reason to refuse another try. */
+/* A job with this id and these bytes that is alive or whose result is kept. Jobs that failed or
+   were cancelled are no reason to refuse another try. */
 static struct job *find_same(const struct cuzk_engine *engine, const struct request *request)
 {
     if (request->id[0] == '\0')
@@ -68,13 +68,12 @@ static enum cuzk_status take_memory(struct cuzk_engine *engine, const struct req
 {
     uint64_t bytes = 2 * (uint64_t)request->encoded_len;
     bool critical = request->priority >= CUZK_PRIORITY_CRITICAL;
-    enum cuzk_status status =
-        budget_could_fit(&engine->budget, BUDGET_REQUESTS, bytes, 0, err);
-    if (status == CUZK_OK &&
-        !budget_take(&engine->budget, BUDGET_REQUESTS, bytes, critical, hold))
-        status = error_set(err, CUZK_RESOURCE_EXHAUSTED,
-                           "memory budget: %" PRIu64 " MiB for requests are in use; try again later",
-                           engine->budget.requests_max >> 20);
+    enum cuzk_status status = budget_could_fit(&engine->budget, BUDGET_REQUESTS, bytes, 0, err);
+    if (status == CUZK_OK && !budget_take(&engine->budget, BUDGET_REQUESTS, bytes, critical, hold))
+        status =
+            error_set(err, CUZK_RESOURCE_EXHAUSTED,
+                      "memory budget: %" PRIu64 " MiB for requests are in use; try again later",
+                      engine->budget.requests_max >> 20);
     if (status != CUZK_OK)
         engine->stats.rejected_budget++;
     return status;
@@ -114,7 +113,7 @@ static enum cuzk_status reserve(struct cuzk_engine *engine, struct call *call)
         call->position = same->in_line && is_waiting(same) ? position_of(engine, same) : 0;
         return CUZK_OK;
     }
-    struct budget_hold hold = { 0 };
+    struct budget_hold hold = {0};
     TRY(may_accept(engine, call->request, &call->err));
     TRY(take_memory(engine, call->request, &hold, &call->err));
     struct job *job =
@@ -156,7 +155,7 @@ static enum cuzk_status activate(struct cuzk_engine *engine, struct call *call)
     return CUZK_OK;
 }
 
-/* --- Watching and cancelling -------------------------------------------------------------------- */
+/* --- Watching and cancelling ------------------------------------------------------- */
 
 static enum cuzk_status watch(struct cuzk_engine *engine, struct call *call)
 {
@@ -167,9 +166,10 @@ static enum cuzk_status watch(struct cuzk_engine *engine, struct call *call)
     if (job_is_over(job)) {
         struct cuzk_result result;
         call->number = id;
-        core_result(job, job->state == JOB_DONE     ? CUZK_JOB_COMPLETED
-                         : job->state == JOB_FAILED ? CUZK_JOB_FAILED
-                                                    : CUZK_JOB_CANCELLED,
+        core_result(job,
+                    job->state == JOB_DONE     ? CUZK_JOB_COMPLETED
+                    : job->state == JOB_FAILED ? CUZK_JOB_FAILED
+                                               : CUZK_JOB_CANCELLED,
                     &result);
         call->fn(call->context, &result);
         return CUZK_OK;
@@ -182,7 +182,7 @@ static enum cuzk_status watch(struct cuzk_engine *engine, struct call *call)
     uint64_t now_ms = clock_now_ms();
     uint64_t until = call->number > UINT64_MAX - now_ms ? 0 : now_ms + call->number;
     engine->watches[engine->n_watches++] =
-        (struct watch){ id, job, call->number ? until : 0, call->fn, call->context };
+        (struct watch){id, job, call->number ? until : 0, call->fn, call->context};
     call->number = id;
     return CUZK_OK;
 }
@@ -212,10 +212,10 @@ static enum cuzk_status cancel(struct cuzk_engine *engine, struct call *call)
     return CUZK_OK;
 }
 
-/* --- Ending the engine -------------------------------------------------------------------------- */
+/* --- Ending the engine ------------------------------------------------------------- */
 
-/* Jobs that wait will not be begun by this process. In the journal they stay as they are; those who wait
-   for them are told to come back. */
+/* Jobs that wait will not be begun by this process. In the journal they stay as they are; those who
+   wait for them are told to come back. */
 static void hold_queue(struct cuzk_engine *engine)
 {
     engine->hold_queue = true;
@@ -257,9 +257,10 @@ static void close_engine(struct cuzk_engine *engine, struct call *call)
             continue;
         bool was_begun = !is_waiting(job);
         struct cuzk_error reason;
-        error_set(&reason, CUZK_CANCELLED, engine->journal
-                  ? "closing: the job stays in the journal and is done after the next start"
-                  : "closing: the job was given up");
+        error_set(&reason, CUZK_CANCELLED,
+                  engine->journal
+                      ? "closing: the job stays in the journal and is done after the next start"
+                      : "closing: the job was given up");
         core_end_job(engine, job, JOB_CANCELLED, &reason);
         job->interrupted = was_begun && job->journaled;
     }
@@ -270,7 +271,7 @@ static void close_engine(struct cuzk_engine *engine, struct call *call)
     }
 }
 
-/* --- All ---------------------------------------------------------------------------------------- */
+/* --- All --------------------------------------------------------------------------- */
 
 bool core_call(struct cuzk_engine *engine, struct call *call)
 {

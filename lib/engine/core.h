@@ -1,6 +1,7 @@
-/* The engine's inside. One thread, the engine thread, owns everything in struct cuzk_engine below the line;
-   all else happens by messages to its inbox: calls of the public interface, and workers that come back
-   with their task. A worker owns its task from the moment it is sent until it is back. */
+/* The engine's inside. One thread, the engine thread, owns everything in struct cuzk_engine below
+   the line; all else happens by messages to its inbox: calls of the public interface, and workers
+   that come back with their task. A worker owns its task from the moment it is sent until it is
+   back. */
 #ifndef ENGINE_CORE_H
 #define ENGINE_CORE_H
 
@@ -14,9 +15,9 @@
 #include <semaphore.h>
 
 enum {
-    CORE_SRS_MAX = 64,          /* circuits known at once */
-    CORE_RESULTS_MAX = 20000,   /* finished jobs kept; more push out the oldest */
-    CORE_DEVICE_FAILURES = 2,   /* after so many a device is quarantined */
+    CORE_SRS_MAX = 64,        /* circuits known at once */
+    CORE_RESULTS_MAX = 20000, /* finished jobs kept; more push out the oldest */
+    CORE_DEVICE_FAILURES = 2, /* after so many a device is quarantined */
     CORE_BUCKETS = 12,
 };
 
@@ -25,12 +26,12 @@ struct message {
     bool is_call; /* struct call, else struct worker */
 };
 
-/* --- Tasks -------------------------------------------------------------------------------------- */
+/* --- Tasks ------------------------------------------------------------------------- */
 
 enum worker_class { WORKER_HOST, WORKER_SYNTHESIS, WORKER_DEVICE, WORKER_LOADER };
 
 enum task_kind {
-    TASK_PARSE,  /* read, check */
+    TASK_PARSE, /* read, check */
     TASK_SYNTHESIZE,
     TASK_PROVE,
     TASK_VERIFY, /* one partition */
@@ -51,9 +52,9 @@ struct task {
     void *witness;
     unsigned partition, device;
     uint8_t proof[WORK_PROOF_BYTES];
-    uint8_t *proofs;         /* FINISH: of the job, WORK_PROOF_BYTES a partition */
+    uint8_t *proofs; /* FINISH: of the job, WORK_PROOF_BYTES a partition */
     struct journal_job record;
-    uint64_t *numbers;       /* FORGET */
+    uint64_t *numbers; /* FORGET */
     size_t n_numbers;
     /* Result: */
     enum cuzk_status status;
@@ -65,10 +66,10 @@ struct worker {
     struct message message;
     struct cuzk_engine *engine;
     enum worker_class class;
-    bool reserve;   /* only for CRITICAL jobs */
+    bool reserve; /* only for CRITICAL jobs */
     bool busy;
     unsigned device;
-    int number;     /* of the timeline: device workers are counted over all devices */
+    int number;         /* of the timeline: device workers are counted over all devices */
     struct chan *inbox; /* one task at a time */
     pthread_t thread;
     bool running;
@@ -78,7 +79,7 @@ struct worker {
 
 void task_run(struct cuzk_engine *engine, struct worker *worker);
 
-/* --- Calls -------------------------------------------------------------------------------------- */
+/* --- Calls ------------------------------------------------------------------------- */
 
 enum call_kind {
     CALL_RESERVE,  /* submit, first half */
@@ -104,17 +105,17 @@ struct call {
     /* Arguments and results, by kind: */
     struct request *request;
     const char *circuit_id;
-    const char *text;       /* job id */
+    const char *text; /* job id */
     struct job *job;
     uint32_t position;
-    bool flag;              /* attached, was_running, already_loaded, was_loaded, finish_queued, idle */
-    uint64_t number;        /* watch, timeout_ms, load_ms, freed_bytes */
+    bool flag;       /* attached, was_running, already_loaded, was_loaded, finish_queued, idle */
+    uint64_t number; /* watch, timeout_ms, load_ms, freed_bytes */
     uint64_t until_ms;
     cuzk_result_fn *fn;
     void *context;
     struct cuzk_snapshot *snapshot;
     struct core_stats *stats;
-    char *job_id;           /* CUZK_JOB_ID_BYTES */
+    char *job_id; /* CUZK_JOB_ID_BYTES */
 };
 
 struct watch {
@@ -125,7 +126,7 @@ struct watch {
     void *context;
 };
 
-/* --- Parameters --------------------------------------------------------------------------------- */
+/* --- Parameters -------------------------------------------------------------------- */
 
 enum srs_state {
     SRS_ABSENT,
@@ -140,18 +141,18 @@ struct srs_entry {
     enum srs_state state;
     struct loaded *loaded;
     struct budget_hold hold;
-    unsigned references;  /* jobs between the start of parsing and their end */
-    bool critical;        /* one of them is */
-    bool stale;           /* its file changed: goes as soon as nobody needs it */
-    bool evict;           /* wanted away */
-    bool crowded;         /* did not fit; tried again when something was unloaded */
+    unsigned references; /* jobs between the start of parsing and their end */
+    bool critical;       /* one of them is */
+    bool stale;          /* its file changed: goes as soon as nobody needs it */
+    bool evict;          /* wanted away */
+    bool crowded;        /* did not fit; tried again when something was unloaded */
     struct call *preloads, *evictions;
     uint64_t load_started_ns, load_ns;
     uint64_t last_used_ns;
     uint64_t freed_bytes;
 };
 
-/* --- Counters ----------------------------------------------------------------------------------- */
+/* --- Counters ---------------------------------------------------------------------- */
 
 /* Seconds, upper bounds of the histogram's buckets; the last one is +Inf. */
 extern const double core_buckets[CORE_BUCKETS];
@@ -164,7 +165,7 @@ struct core_kind_stats {
 
 struct core_stats {
     struct core_kind_stats kind[4];
-    uint64_t partitions;          /* proved and verified */
+    uint64_t partitions; /* proved and verified */
     uint64_t invalid_proofs, device_faults, redone;
     uint64_t device_busy_ns[PIPELINE_DEVICES_MAX];
     uint64_t device_failures[PIPELINE_DEVICES_MAX];
@@ -176,13 +177,13 @@ struct core_stats {
     uint64_t budget_peak;
 };
 
-/* --- The engine --------------------------------------------------------------------------------- */
+/* --- The engine -------------------------------------------------------------------- */
 
 struct cuzk_engine {
     struct work_setup setup;
     struct work_device *devices;
     struct timeline *timeline;
-    struct journal *journal;   /* NULL: none */
+    struct journal *journal; /* NULL: none */
     struct chan *inbox;
     pthread_t thread;
     bool running;
@@ -197,20 +198,20 @@ struct cuzk_engine {
     struct budget budget;
     struct pipeline pipeline;
     struct srs_entry srs[CORE_SRS_MAX];
-    struct job **jobs;         /* by number; over ones until they expire */
+    struct job **jobs; /* by number; over ones until they expire */
     size_t n_jobs, jobs_capacity;
     uint64_t next_number;
     struct watch *watches;
     size_t n_watches, watches_capacity;
     uint64_t next_watch;
-    uint64_t next_sweep_ms;    /* when results are looked through for expired ones */
+    uint64_t next_sweep_ms; /* when results are looked through for expired ones */
     struct call *idle_waiters;
     struct call *closer;
-    size_t n_records;          /* jobs with record_wanted */
-    uint64_t *forgotten;       /* numbers that the journal is to forget */
+    size_t n_records;    /* jobs with record_wanted */
+    uint64_t *forgotten; /* numbers that the journal is to forget */
     size_t n_forgotten, forgotten_capacity;
-    unsigned parsing;          /* PARSE tasks of jobs that are not CRITICAL */
-    unsigned busy;             /* workers with a task */
+    unsigned parsing; /* PARSE tasks of jobs that are not CRITICAL */
+    unsigned busy;    /* workers with a task */
     bool draining, hold_queue, closing;
     struct core_stats stats;
 };
@@ -237,8 +238,8 @@ struct job *core_job_of(struct pipeline_job *line);
 struct job *core_add_job(struct cuzk_engine *engine, const char *request_id,
                          enum cuzk_priority priority, uint64_t number);
 struct job *core_find_job(struct cuzk_engine *engine, const char *text, struct cuzk_error *err);
-/* Ends a job that is not over: tells those who wait and lets go of what nobody looks at. err tells why
-   (NULL with DONE). */
+/* Ends a job that is not over: tells those who wait and lets go of what nobody looks at. err tells
+   why (NULL with DONE). */
 void core_end_job(struct cuzk_engine *engine, struct job *job, enum job_state state,
                   const struct cuzk_error *err);
 void core_unpin(struct cuzk_engine *engine, struct job *job);
@@ -254,8 +255,7 @@ uint64_t core_next_expiry(const struct cuzk_engine *engine, uint64_t now_ms);
 bool core_is_idle(const struct cuzk_engine *engine);
 /* Takes over what the journal holds. */
 enum cuzk_status core_restore(struct cuzk_engine *engine, struct cuzk_error *err);
-void core_journal_record(const struct job *job, enum journal_state state,
-                         struct journal_job *out);
+void core_journal_record(const struct job *job, enum journal_state state, struct journal_job *out);
 
 /* srs.c: parameters. NULL: too many circuits. */
 struct srs_entry *srs_find(struct cuzk_engine *engine, const char *circuit_id, bool create);

@@ -11,9 +11,9 @@ void cuzk_backend_describe(const char *name, char *out, size_t out_bytes)
         snprintf(out, out_bytes, "not in this build");
         return;
     }
-    struct backend_options options = { 0 };
+    struct backend_options options = {0};
     struct backend_device *device;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     unsigned n = 0;
     if (backend->count(&options, &n, &err) != CUZK_OK ||
         backend->open(&options, 0, &device, &err) != CUZK_OK) {

@@ -15,7 +15,7 @@ static bool is_critical(const struct job *job)
     return job->priority >= CUZK_PRIORITY_CRITICAL;
 }
 
-/* --- Workers ------------------------------------------------------------------------------------ */
+/* --- Workers ----------------------------------------------------------------------- */
 
 struct worker *core_worker(struct cuzk_engine *engine, enum worker_class class, bool critical,
                            unsigned device)
@@ -40,7 +40,7 @@ void core_send(struct cuzk_engine *engine, struct worker *worker)
     CHECK(chan_send(worker->inbox, &worker->task)); /* its inbox is empty: never waits */
 }
 
-/* --- Giving ------------------------------------------------------------------------------------- */
+/* --- Giving ------------------------------------------------------------------------ */
 
 static struct job *job_in_line(const struct cuzk_engine *engine, size_t i)
 {
@@ -65,8 +65,8 @@ static void end_budget_wait(struct cuzk_engine *engine, struct job *job, uint64_
     timeline_emit(&scope, TIMELINE_BUDGET_WAIT_END, (int64_t)bytes);
 }
 
-/* A journaled job has its request on disk and takes its memory now; another one has taken it when it
-   was accepted. */
+/* A journaled job has its request on disk and takes its memory now; another one has taken it when
+   it was accepted. */
 static bool take_request_memory(struct cuzk_engine *engine, struct job *job)
 {
     if (job->request_hold.bytes > 0)
@@ -108,7 +108,7 @@ static void start_parse(struct cuzk_engine *engine, struct job *job, struct work
     job_become(job, JOB_PARSING);
     if (!is_critical(job))
         engine->parsing++;
-    worker->task = (struct task){ .kind = TASK_PARSE, .job = job, .request = job->request };
+    worker->task = (struct task){.kind = TASK_PARSE, .job = job, .request = job->request};
     job->request = NULL;
     core_send(engine, worker);
     if (job->circuit_id[0])
@@ -183,11 +183,11 @@ static void dispatch_synthesis(struct cuzk_engine *engine)
         }
         end_budget_wait(engine, job, bytes);
         pipeline_start_synthesis(&engine->pipeline, &pick);
-        worker->task = (struct task){ .kind = TASK_SYNTHESIZE,
-                                      .job = job,
-                                      .work = job->work,
-                                      .loaded = job->srs->loaded,
-                                      .partition = pick.partition };
+        worker->task = (struct task){.kind = TASK_SYNTHESIZE,
+                                     .job = job,
+                                     .work = job->work,
+                                     .loaded = job->srs->loaded,
+                                     .partition = pick.partition};
         core_send(engine, worker);
     }
 }
@@ -219,26 +219,26 @@ static void dispatch_proving(struct cuzk_engine *engine)
         struct worker *worker = core_worker(engine, WORKER_DEVICE, true, pick.device);
         CHECK(worker); /* the pipeline knows how many there are */
         pipeline_start_proving(&engine->pipeline, &pick);
-        worker->task = (struct task){ .kind = TASK_PROVE,
-                                      .job = job,
-                                      .work = job->work,
-                                      .loaded = job->srs->loaded,
-                                      .witness = p->witness,
-                                      .partition = pick.partition,
-                                      .device = pick.device };
+        worker->task = (struct task){.kind = TASK_PROVE,
+                                     .job = job,
+                                     .work = job->work,
+                                     .loaded = job->srs->loaded,
+                                     .witness = p->witness,
+                                     .partition = pick.partition,
+                                     .device = pick.device};
         p->witness = NULL;
         core_send(engine, worker);
         unblock(engine);
     }
 }
 
-/* Verification of a partition, then of the whole job. In a simulation there is nothing to verify. */
+/* Verification of a partition, then of the whole job. A simulation has nothing to verify. */
 static bool give_check(struct cuzk_engine *engine, struct job *job)
 {
     struct worker *worker = core_worker(engine, WORKER_HOST, is_critical(job), 0);
     if (!worker)
         return false;
-    struct task task = { .job = job, .work = job->work, .loaded = job->srs->loaded };
+    struct task task = {.job = job, .work = job->work, .loaded = job->srs->loaded};
     if (job->ending == ENDING_VERIFY) {
         task.kind = TASK_FINISH;
         task.proofs = job->proof;
@@ -295,7 +295,7 @@ static void dispatch_journal(struct cuzk_engine *engine)
             return;
         job->record_wanted = false;
         engine->n_records--;
-        worker->task = (struct task){ .kind = TASK_RECORD, .job = job };
+        worker->task = (struct task){.kind = TASK_RECORD, .job = job};
         core_journal_record(job, job->state == JOB_FAILED ? JOURNAL_FAILED : JOURNAL_CANCELLED,
                             &worker->task.record);
         core_send(engine, worker);
@@ -305,9 +305,8 @@ static void dispatch_journal(struct cuzk_engine *engine)
     struct worker *worker = core_worker(engine, WORKER_HOST, false, 0);
     if (!worker)
         return;
-    worker->task = (struct task){ .kind = TASK_FORGET,
-                                  .numbers = engine->forgotten,
-                                  .n_numbers = engine->n_forgotten };
+    worker->task = (struct task){
+        .kind = TASK_FORGET, .numbers = engine->forgotten, .n_numbers = engine->n_forgotten};
     engine->forgotten = NULL;
     engine->n_forgotten = engine->forgotten_capacity = 0;
     core_send(engine, worker);
@@ -327,7 +326,7 @@ void core_dispatch(struct cuzk_engine *engine)
     dispatch_journal(engine);
 }
 
-/* --- Taking back -------------------------------------------------------------------------------- */
+/* --- Taking back ------------------------------------------------------------------- */
 
 static void fail_job(struct cuzk_engine *engine, struct job *job, struct task *task,
                      const char *phase)
@@ -407,8 +406,10 @@ static void blame_device(struct cuzk_engine *engine, unsigned device, const char
         log_error("engine", "device %u (%s) is quarantined: it gets no more work", device,
                   engine->devices[device].name);
     else
-        log_error("engine", "device %u (%s) would be quarantined, but it is the last one: it goes on,"
-                  " and every proof is verified", device, engine->devices[device].name);
+        log_error("engine",
+                  "device %u (%s) would be quarantined, but it is the last one: it goes on,"
+                  " and every proof is verified",
+                  device, engine->devices[device].name);
 }
 
 /* The partition is done again from its synthesis on; false if that has been tried already. */
@@ -454,7 +455,8 @@ static void end_simulated(struct cuzk_engine *engine, struct job *job)
     }
     struct cuzk_error err;
     error_set(&err, CUZK_FAILED_PRECONDITION,
-              "this was a simulation: the backend '%s' makes no proofs", engine->devices[0].backend);
+              "this was a simulation: the backend '%s' makes no proofs",
+              engine->devices[0].backend);
     core_end_job(engine, job, JOB_FAILED, &err);
 }
 
@@ -535,14 +537,15 @@ static void finished(struct cuzk_engine *engine, struct task *task)
         core_end_job(engine, job, JOB_DONE, NULL);
 }
 
-/* A result that could not be journaled is still a result: after a crash the job would merely be done
-   again. */
+/* A result that could not be journaled is still a result: after a crash the job would merely be
+   done again. */
 static void recorded(struct cuzk_engine *engine, struct task *task)
 {
     struct job *job = task->job;
     if (task->status != CUZK_OK) {
         engine->stats.journal_failures++;
-        log_error("engine", "job %s: its result is not in the journal: %s", job->id, task->err.text);
+        log_error("engine", "job %s: its result is not in the journal: %s", job->id,
+                  task->err.text);
     }
     if (!job_is_over(job))
         core_end_job(engine, job, JOB_DONE, NULL);

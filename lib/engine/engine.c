@@ -27,7 +27,7 @@ static enum cuzk_status ask(struct cuzk_engine *engine, struct call *call, struc
     return call->status;
 }
 
-/* --- Opening ------------------------------------------------------------------------------------ */
+/* --- Opening ----------------------------------------------------------------------- */
 
 static void *worker_thread(void *context)
 {
@@ -52,14 +52,14 @@ static void add_workers(struct cuzk_engine *engine, enum worker_class class, uns
     }
 }
 
-/* Workers beyond those asked for are for CRITICAL jobs: one for each class, and one for each device on
-   which workers overlap. Who may use them is decided by the pipeline and by `reserve`. */
+/* Workers beyond those asked for are for CRITICAL jobs: one for each class, and one for each device
+   on which workers overlap. Who may use them is decided by the pipeline and by `reserve`. */
 static bool make_workers(struct cuzk_engine *engine)
 {
     unsigned per_device = engine->limits.workers_per_device;
     per_device += per_device > 1;
-    unsigned total = 3 + engine->limits.synthesis_concurrency + 1 +
-                     per_device * engine->limits.n_devices + 2;
+    unsigned total =
+        3 + engine->limits.synthesis_concurrency + 1 + per_device * engine->limits.n_devices + 2;
     engine->workers = mem_zalloc(total, sizeof *engine->workers);
     if (!engine->workers)
         return false;
@@ -162,11 +162,12 @@ static void read_options(struct cuzk_engine *engine, const struct cuzk_engine_op
                               : overlapping               ? 2
                                                           : 1,
     };
-    budget_init(&engine->budget,
-                options->memory_budget_bytes ? options->memory_budget_bytes : budget_auto(""));
+    uint64_t budget = options->memory_budget_bytes ? options->memory_budget_bytes
+                                                   : budget_auto("", options->memory_margin_bytes);
+    budget_init(&engine->budget, budget);
     pipeline_init(&engine->pipeline, &engine->limits);
-    /* Without a journal nothing remembers the last number; the wall clock keeps the ids of one process
-       apart from those of the next. */
+    /* Without a journal nothing remembers the last number; the wall clock keeps the ids of one
+       process apart from those of the next. */
     engine->next_number = options->state_dir ? 1 : clock_unix_s() << 20;
 }
 
@@ -177,8 +178,8 @@ static enum cuzk_status fill_engine(struct cuzk_engine *engine,
     if (engine->setup.n_devices == 0 || engine->setup.n_devices > PIPELINE_DEVICES_MAX)
         return error_set(err, CUZK_NO_DEVICE, "%u devices, 1 to %d can be used",
                          engine->setup.n_devices, PIPELINE_DEVICES_MAX);
-    engine->devices = mem_memdup(engine->setup.devices,
-                                 engine->setup.n_devices * sizeof *engine->devices);
+    engine->devices =
+        mem_memdup(engine->setup.devices, engine->setup.n_devices * sizeof *engine->devices);
     if (!engine->devices)
         return error_set(err, CUZK_NO_MEMORY, "no memory for an engine");
     read_options(engine, options);
@@ -229,7 +230,7 @@ void cuzk_engine_close(struct cuzk_engine *engine)
 {
     if (!engine)
         return;
-    struct call call = { .kind = CALL_CLOSE };
+    struct call call = {.kind = CALL_CLOSE};
     ask(engine, &call, NULL);
     pthread_join(engine->thread, NULL);
     stop_workers(engine);
@@ -242,33 +243,32 @@ void cuzk_engine_close(struct cuzk_engine *engine)
 
 void cuzk_engine_drain(struct cuzk_engine *engine, bool finish_queued)
 {
-    struct call call = { .kind = CALL_DRAIN, .flag = finish_queued };
+    struct call call = {.kind = CALL_DRAIN, .flag = finish_queued};
     ask(engine, &call, NULL);
 }
 
 bool cuzk_engine_wait_idle(struct cuzk_engine *engine, uint64_t timeout_ms)
 {
     uint64_t now_ms = clock_now_ms();
-    struct call call = { .kind = CALL_WAIT_IDLE,
-                         .until_ms = timeout_ms > UINT64_MAX - 1 - now_ms ? UINT64_MAX - 1
-                                                                          : now_ms + timeout_ms };
+    struct call call = {.kind = CALL_WAIT_IDLE,
+                        .until_ms = timeout_ms > UINT64_MAX - 1 - now_ms ? UINT64_MAX - 1
+                                                                         : now_ms + timeout_ms};
     ask(engine, &call, NULL);
     return call.flag;
 }
 
-/* --- Jobs --------------------------------------------------------------------------------------- */
+/* --- Jobs -------------------------------------------------------------------------- */
 
 /* Second half of a submission with a journal: on the caller's thread, so that a slow disk stops
    nobody else. */
 static enum cuzk_status make_durable(struct cuzk_engine *engine, const struct call *reserved,
                                      struct cuzk_error *err)
 {
-    struct call call = { .kind = CALL_ACTIVATE, .job = reserved->job };
+    struct call call = {.kind = CALL_ACTIVATE, .job = reserved->job};
     struct timeline_scope scope = TIMELINE_SCOPE(engine->timeline, reserved->job_id);
     int64_t bytes = (int64_t)reserved->request->encoded_len;
     timeline_emit(&scope, TIMELINE_JOURNAL_START, -1);
-    call.status =
-        journal_add(engine->journal, reserved->job->number, reserved->request, &call.err);
+    call.status = journal_add(engine->journal, reserved->job->number, reserved->request, &call.err);
     timeline_emit(&scope, TIMELINE_JOURNAL_END, bytes);
     enum cuzk_status status = call.status;
     if (status != CUZK_OK && err)
@@ -282,7 +282,7 @@ enum cuzk_status cuzk_engine_submit(struct cuzk_engine *engine, const struct cuz
                                     bool *attached, struct cuzk_error *err)
 {
     char circuit_id[WORK_CIRCUIT_ID_BYTES] = "";
-    struct call call = { .kind = CALL_RESERVE, .circuit_id = circuit_id, .job_id = job_id };
+    struct call call = {.kind = CALL_RESERVE, .circuit_id = circuit_id, .job_id = job_id};
     TRY(request_copy(request, &call.request, err));
     enum cuzk_status status =
         engine->setup.ops->admit(engine->setup.context, call.request, circuit_id, err);
@@ -305,11 +305,8 @@ enum cuzk_status cuzk_engine_watch(struct cuzk_engine *engine, const char *job_i
                                    uint64_t timeout_ms, cuzk_result_fn *fn, void *context,
                                    uint64_t *watch, struct cuzk_error *err)
 {
-    struct call call = { .kind = CALL_WATCH,
-                         .text = job_id,
-                         .number = timeout_ms,
-                         .fn = fn,
-                         .context = context };
+    struct call call = {
+        .kind = CALL_WATCH, .text = job_id, .number = timeout_ms, .fn = fn, .context = context};
     TRY(ask(engine, &call, err));
     if (watch)
         *watch = call.number;
@@ -318,7 +315,7 @@ enum cuzk_status cuzk_engine_watch(struct cuzk_engine *engine, const char *job_i
 
 bool cuzk_engine_unwatch(struct cuzk_engine *engine, uint64_t watch)
 {
-    struct call call = { .kind = CALL_UNWATCH, .number = watch };
+    struct call call = {.kind = CALL_UNWATCH, .number = watch};
     ask(engine, &call, NULL);
     return call.flag;
 }
@@ -326,13 +323,13 @@ bool cuzk_engine_unwatch(struct cuzk_engine *engine, uint64_t watch)
 enum cuzk_status cuzk_engine_cancel(struct cuzk_engine *engine, const char *job_id,
                                     bool *was_running, struct cuzk_error *err)
 {
-    struct call call = { .kind = CALL_CANCEL, .text = job_id };
+    struct call call = {.kind = CALL_CANCEL, .text = job_id};
     TRY(ask(engine, &call, err));
     *was_running = call.flag;
     return CUZK_OK;
 }
 
-/* --- Parameters --------------------------------------------------------------------------------- */
+/* --- Parameters -------------------------------------------------------------------- */
 
 static enum cuzk_status check_circuit_id(const char *circuit_id, struct cuzk_error *err)
 {
@@ -346,7 +343,7 @@ enum cuzk_status cuzk_engine_preload(struct cuzk_engine *engine, const char *cir
                                      bool *already_loaded, uint64_t *load_ms,
                                      struct cuzk_error *err)
 {
-    struct call call = { .kind = CALL_PRELOAD, .circuit_id = circuit_id };
+    struct call call = {.kind = CALL_PRELOAD, .circuit_id = circuit_id};
     TRY(check_circuit_id(circuit_id, err));
     TRY(ask(engine, &call, err));
     *already_loaded = call.flag;
@@ -357,7 +354,7 @@ enum cuzk_status cuzk_engine_preload(struct cuzk_engine *engine, const char *cir
 enum cuzk_status cuzk_engine_evict(struct cuzk_engine *engine, const char *circuit_id,
                                    bool *was_loaded, uint64_t *freed_bytes, struct cuzk_error *err)
 {
-    struct call call = { .kind = CALL_EVICT, .circuit_id = circuit_id };
+    struct call call = {.kind = CALL_EVICT, .circuit_id = circuit_id};
     TRY(check_circuit_id(circuit_id, err));
     TRY(ask(engine, &call, err));
     *was_loaded = call.flag;
@@ -368,7 +365,7 @@ enum cuzk_status cuzk_engine_evict(struct cuzk_engine *engine, const char *circu
 enum cuzk_status engine_look(struct cuzk_engine *engine, struct cuzk_snapshot *out,
                              struct core_stats *stats, struct cuzk_error *err)
 {
-    struct call call = { .kind = CALL_SNAPSHOT, .snapshot = out, .stats = stats };
+    struct call call = {.kind = CALL_SNAPSHOT, .snapshot = out, .stats = stats};
     TRY(ask(engine, &call, err));
     for (size_t i = 0; engine->setup.ops->device_memory && i < out->n_devices; i++)
         engine->setup.ops->device_memory(engine->setup.context, (unsigned)i,

@@ -9,14 +9,14 @@
 
 /* X(NAME, text of the status). */
 #define JOB_STATE_MAP(X)                                                                           \
-    X(ACCEPTED, "accepted")   /* has an id; being made durable */                                  \
+    X(ACCEPTED, "accepted") /* has an id; being made durable */                                    \
     X(QUEUED, "queued")                                                                            \
-    X(PARSING, "parsing")     /* being parsed, or waiting for its parameters */                    \
+    X(PARSING, "parsing") /* being parsed, or waiting for its parameters */                        \
     X(RUNNING, "running")                                                                          \
     X(DONE, "done")                                                                                \
     X(FAILED, "failed")                                                                            \
     X(CANCELLED, "cancelled")                                                                      \
-    X(EXPIRED, "expired")     /* its result is gone; about to be freed */
+    X(EXPIRED, "expired") /* its result is gone; about to be freed */
 
 enum job_state {
 #define X(name, text) JOB_##name,
@@ -28,10 +28,10 @@ enum job_state {
 /* The last steps of a job all whose partitions are verified. */
 enum job_ending {
     ENDING_NOT_YET,
-    ENDING_VERIFY,     /* the whole job is to be verified */
+    ENDING_VERIFY, /* the whole job is to be verified */
     ENDING_VERIFYING,
-    ENDING_RECORD,     /* the proof is to be journaled */
-    ENDING_RECORDING,  /* it can no longer be cancelled */
+    ENDING_RECORD,    /* the proof is to be journaled */
+    ENDING_RECORDING, /* it can no longer be cancelled */
 };
 
 struct srs_entry;
@@ -41,10 +41,10 @@ struct job_partition {
     void *witness;
     struct budget_hold hold;
     uint8_t proof[WORK_PROOF_BYTES];
-    bool redone;          /* its first proof was no good */
-    bool suspected;       /* the first one was not valid: that device is to blame if the second is */
-    unsigned suspect;     /* that device */
-    bool verifying;       /* PROVED: a worker is at it */
+    bool redone;      /* its first proof was no good */
+    bool suspected;   /* the first one was not valid: that device is to blame if the second is */
+    unsigned suspect; /* that device */
+    bool verifying;   /* PROVED: a worker is at it */
     uint64_t synth_ns, device_ns;
 };
 
@@ -57,32 +57,32 @@ struct job {
     enum cuzk_priority priority;
     enum job_state state;
     bool journaled;
-    unsigned starts;          /* times that it was begun by processes that did not end well */
+    unsigned starts; /* times that it was begun by processes that did not end well */
 
-    struct request *request;  /* until it is parsed; NULL while only the journal has it */
+    struct request *request; /* until it is parsed; NULL while only the journal has it */
     size_t request_bytes;
     struct budget_hold request_hold;
     char circuit_id[WORK_CIRCUIT_ID_BYTES];
-    struct srs_entry *srs;    /* referenced from the start of parsing to the end */
+    struct srs_entry *srs; /* referenced from the start of parsing to the end */
     struct work *work;
     struct pipeline_job line;
-    bool in_line;             /* in the pipeline's queue */
+    bool in_line; /* in the pipeline's queue */
     bool parsed;
-    bool budget_waits;        /* a BUDGET_WAIT span is open */
-    bool srs_waits;           /* an SRS_WAIT span is open */
+    bool budget_waits; /* a BUDGET_WAIT span is open */
+    bool srs_waits;    /* an SRS_WAIT span is open */
     enum job_ending ending;
-    bool interrupted;         /* given up by closing; the next process goes on with it */
-    bool record_wanted;       /* FAILED or CANCELLED, and the journal does not know it yet */
+    bool interrupted;   /* given up by closing; the next process goes on with it */
+    bool record_wanted; /* FAILED or CANCELLED, and the journal does not know it yet */
     struct job_partition *partitions;
     struct pipeline_partition *line_partitions;
     unsigned n_partitions;
-    unsigned pins;            /* tasks and calls that still look at it */
+    unsigned pins; /* tasks and calls that still look at it */
 
-    struct cuzk_error error;  /* FAILED, CANCELLED */
-    uint8_t *proof;           /* DONE */
+    struct cuzk_error error; /* FAILED, CANCELLED */
+    uint8_t *proof;          /* DONE */
     size_t proof_len;
     uint64_t accepted_ns, started_ns, done_ns, srs_ns;
-    uint64_t expires_ms;      /* DONE, FAILED, CANCELLED */
+    uint64_t expires_ms;              /* DONE, FAILED, CANCELLED */
     uint64_t synthesis_ms, device_ms; /* sums, set when it ends */
 };
 

@@ -56,8 +56,7 @@ void journal_set_probe(struct journal *journal, journal_probe_fn *fn, void *cont
     journal->probe_context = context;
 }
 
-static enum cuzk_status sql_error(struct journal *journal, const char *what,
-                                  struct cuzk_error *err)
+static enum cuzk_status sql_error(struct journal *journal, const char *what, struct cuzk_error *err)
 {
     int code = sqlite3_errcode(journal->db);
     return error_set(err,
@@ -85,7 +84,7 @@ struct statement {
 
 static bool prepare(struct statement *s, struct journal *journal, const char *sql)
 {
-    *s = (struct statement){ .journal = journal };
+    *s = (struct statement){.journal = journal};
     return sqlite3_prepare_v2(journal->db, sql, -1, &s->stmt, NULL) == SQLITE_OK;
 }
 
@@ -120,7 +119,7 @@ static enum cuzk_status execute(struct journal *journal, const char *sql, struct
     return sql_error(journal, "write", err);
 }
 
-/* --- Files -------------------------------------------------------------------------------------- */
+/* --- Files ------------------------------------------------------------------------- */
 
 static void payload_path(const struct journal *journal, uint64_t number,
                          const uint8_t hash[REQUEST_HASH_BYTES], const char *ending,
@@ -173,7 +172,7 @@ static void remove_orphans(struct journal *journal)
     closedir(folder);
 }
 
-/* --- Opening ------------------------------------------------------------------------------------ */
+/* --- Opening ----------------------------------------------------------------------- */
 
 static enum cuzk_status lock_folder(struct journal *journal, struct cuzk_error *err)
 {
@@ -204,8 +203,10 @@ static enum cuzk_status set_poison_aside(struct journal *journal, struct cuzk_er
         payload_path(journal, number, hash, "", from);
         payload_path(journal, number, hash, ".poison", to);
         if (rename(from, to) == 0)
-            log_error("journal", "job %016" PRIx64 " died with this process %d times and is set aside; "
-                      "its request is kept as %s", number, JOURNAL_STARTS_MAX, to);
+            log_error("journal",
+                      "job %016" PRIx64 " died with this process %d times and is set aside; "
+                      "its request is kept as %s",
+                      number, JOURNAL_STARTS_MAX, to);
     }
     sqlite3_finalize(s.stmt);
     if (!prepare(&s, journal,
@@ -283,7 +284,7 @@ uint64_t journal_next_number(const struct journal *journal)
     return journal->next_number;
 }
 
-/* --- Reading ------------------------------------------------------------------------------------ */
+/* --- Reading ----------------------------------------------------------------------- */
 
 static void read_row(sqlite3_stmt *row, struct journal_job *job)
 {
@@ -326,8 +327,7 @@ enum cuzk_status journal_visit(struct journal *journal, journal_visit_fn *visit,
     while (status == CUZK_OK && (step = sqlite3_step(s.stmt)) == SQLITE_ROW) {
         struct journal_job job;
         read_row(s.stmt, &job);
-        if (job.request_id && job.hash &&
-            sqlite3_column_bytes(s.stmt, 2) == REQUEST_HASH_BYTES)
+        if (job.request_id && job.hash && sqlite3_column_bytes(s.stmt, 2) == REQUEST_HASH_BYTES)
             status = visit(context, &job, err);
     }
     if (status == CUZK_OK && step != SQLITE_DONE)
@@ -337,9 +337,8 @@ enum cuzk_status journal_visit(struct journal *journal, journal_visit_fn *visit,
 }
 
 enum cuzk_status journal_read(struct journal *journal, uint64_t number, const char *request_id,
-                              enum cuzk_priority priority,
-                              const uint8_t hash[REQUEST_HASH_BYTES], struct request **out,
-                              struct cuzk_error *err)
+                              enum cuzk_priority priority, const uint8_t hash[REQUEST_HASH_BYTES],
+                              struct request **out, struct cuzk_error *err)
 {
     char path[PATH_MAX];
     uint8_t *bytes;
@@ -350,12 +349,13 @@ enum cuzk_status journal_read(struct journal *journal, uint64_t number, const ch
     sha256(bytes, len, digest);
     if (memcmp(digest, hash, sizeof digest) != 0) {
         mem_free(bytes);
-        return error_set(err, CUZK_IO, "%s: its content does not have the digest in its name", path);
+        return error_set(err, CUZK_IO, "%s: its content does not have the digest in its name",
+                         path);
     }
     return request_decode(request_id, priority, bytes, len, out, err);
 }
 
-/* --- Writing ------------------------------------------------------------------------------------ */
+/* --- Writing ----------------------------------------------------------------------- */
 
 static enum cuzk_status insert_row(struct journal *journal, uint64_t number,
                                    const struct request *request, struct cuzk_error *err)
@@ -373,7 +373,8 @@ static enum cuzk_status insert_row(struct journal *journal, uint64_t number,
     bind_int(&s, request->encoded_len);
     enum cuzk_status status = run(&s, "add a job", err);
     if (status == CUZK_OK) {
-        prepare(&s, journal, "UPDATE counter SET value = max(value, ? + 1) WHERE name = 'next_number'");
+        prepare(&s, journal,
+                "UPDATE counter SET value = max(value, ? + 1) WHERE name = 'next_number'");
         bind_int(&s, number);
         status = run(&s, "count", err);
     }
@@ -415,7 +416,8 @@ enum cuzk_status journal_start(struct journal *journal, uint64_t number, int del
     struct statement s;
     probe(journal, "before start");
     pthread_mutex_lock(&journal->mutex);
-    prepare(&s, journal, "UPDATE job SET starts = max(0, starts + ?) WHERE number = ? AND state = 0");
+    prepare(&s, journal,
+            "UPDATE job SET starts = max(0, starts + ?) WHERE number = ? AND state = 0");
     sqlite3_bind_int(s.stmt, ++s.bound, delta);
     bind_int(&s, number);
     enum cuzk_status status = run(&s, "count a start", err);

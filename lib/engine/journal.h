@@ -1,8 +1,8 @@
 /* The journal of jobs: what has been accepted survives kill -9 at any point.
 
-   A folder with a SQLite database (write-ahead log, synchronous=FULL) and one file for each request that
-   is not finished, named by the SHA-256 of its content and its job's number. A job is in the journal
-   once its row is; the file is there before the row, and goes after it.
+   A folder with a SQLite database (write-ahead log, synchronous=FULL) and one file for each request
+   that is not finished, named by the SHA-256 of its content and its job's number. A job is in the
+   journal once its row is; the file is there before the row, and goes after it.
 
    A process counts a start of a job before it begins and takes it back when it ends in good order.
    After JOURNAL_STARTS_MAX starts that died with it a job is set aside as poison.
@@ -17,7 +17,12 @@ enum { JOURNAL_STARTS_MAX = 3 };
 
 struct journal;
 
-enum journal_state { JOURNAL_PENDING = 0, JOURNAL_DONE = 1, JOURNAL_FAILED = 2, JOURNAL_CANCELLED = 3 };
+enum journal_state {
+    JOURNAL_PENDING = 0,
+    JOURNAL_DONE = 1,
+    JOURNAL_FAILED = 2,
+    JOURNAL_CANCELLED = 3
+};
 
 /* A job as it is in the journal. */
 struct journal_job {
@@ -30,7 +35,7 @@ struct journal_job {
     unsigned starts;
     uint64_t request_bytes;
     /* Only of finished ones: */
-    uint64_t age_ms;     /* since it was finished, by the wall clock; never negative */
+    uint64_t age_ms; /* since it was finished, by the wall clock; never negative */
     enum cuzk_status error_status;
     const char *error_text;
     const uint8_t *proof;
@@ -38,13 +43,13 @@ struct journal_job {
     uint64_t queue_ms, srs_load_ms, synthesis_ms, device_ms, total_ms;
 };
 
-/* Opens or creates. CUZK_FAILED_PRECONDITION: another process has it; CUZK_IO. Jobs that were started too
-   often are failed here, and their request's file renamed to *.poison. */
+/* Opens or creates. CUZK_FAILED_PRECONDITION: another process has it; CUZK_IO. Jobs that were
+   started too often are failed here, and their request's file renamed to *.poison. */
 enum cuzk_status journal_open(const char *folder, struct journal **out, struct cuzk_error *err);
 void journal_close(struct journal *journal);
 
-/* Visits all jobs, oldest first; the pointers are valid during the visit. Stops at the first failure of
-   visit. */
+/* Visits all jobs, oldest first; the pointers are valid during the visit. Stops at the first
+   failure of visit. */
 typedef enum cuzk_status journal_visit_fn(void *context, const struct journal_job *job,
                                           struct cuzk_error *err);
 enum cuzk_status journal_visit(struct journal *journal, journal_visit_fn *visit, void *context,
@@ -58,9 +63,8 @@ enum cuzk_status journal_add(struct journal *journal, uint64_t number,
                              const struct request *request, struct cuzk_error *err);
 /* Reads a pending job's request back; CUZK_IO if its file is gone or not what it was. */
 enum cuzk_status journal_read(struct journal *journal, uint64_t number, const char *request_id,
-                              enum cuzk_priority priority,
-                              const uint8_t hash[REQUEST_HASH_BYTES], struct request **out,
-                              struct cuzk_error *err);
+                              enum cuzk_priority priority, const uint8_t hash[REQUEST_HASH_BYTES],
+                              struct request **out, struct cuzk_error *err);
 /* Counts a start, or takes it back (delta -1). */
 enum cuzk_status journal_start(struct journal *journal, uint64_t number, int delta,
                                struct cuzk_error *err);

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const double core_buckets[CORE_BUCKETS] = { 0.1, 0.5, 1, 2, 5, 10, 20, 40, 80, 160, 320, 1e300 };
+const double core_buckets[CORE_BUCKETS] = {0.1, 0.5, 1, 2, 5, 10, 20, 40, 80, 160, 320, 1e300};
 
 struct job *core_job_of(struct pipeline_job *line)
 {
@@ -102,7 +102,7 @@ struct job *core_find_job(struct cuzk_engine *engine, const char *text, struct c
     return NULL;
 }
 
-/* --- Telling ------------------------------------------------------------------------------------ */
+/* --- Telling ----------------------------------------------------------------------- */
 
 void core_result(const struct job *job, enum cuzk_job_outcome outcome, struct cuzk_result *out)
 {
@@ -137,7 +137,7 @@ void core_tell_watchers(struct cuzk_engine *engine, const struct job *job,
     engine->n_watches = kept;
 }
 
-/* --- Ending ------------------------------------------------------------------------------------- */
+/* --- Ending ------------------------------------------------------------------------ */
 
 void core_drop_witness(struct cuzk_engine *engine, struct job *job, unsigned partition)
 {
@@ -192,8 +192,8 @@ static void close_spans(struct cuzk_engine *engine, struct job *job, enum job_st
 {
     struct timeline_scope scope = job_scope(job, engine->timeline);
     if (was == JOB_ACCEPTED || was == JOB_QUEUED)
-        timeline_emit(&scope, TIMELINE_QUEUE_END, (int64_t)ms_between(job->accepted_ns,
-                                                                       job->done_ns));
+        timeline_emit(&scope, TIMELINE_QUEUE_END,
+                      (int64_t)ms_between(job->accepted_ns, job->done_ns));
     if (job->srs_waits)
         timeline_emit(&scope, TIMELINE_SRS_WAIT_END, -1);
     if (job->budget_waits)
@@ -264,15 +264,16 @@ void core_end_job(struct cuzk_engine *engine, struct job *job, enum job_state st
     count_end(engine, job);
     say_end(engine, job);
     struct cuzk_result result;
-    core_result(job, state == JOB_DONE     ? CUZK_JOB_COMPLETED
-                     : state == JOB_FAILED ? CUZK_JOB_FAILED
-                                           : CUZK_JOB_CANCELLED,
+    core_result(job,
+                state == JOB_DONE     ? CUZK_JOB_COMPLETED
+                : state == JOB_FAILED ? CUZK_JOB_FAILED
+                                      : CUZK_JOB_CANCELLED,
                 &result);
     core_tell_watchers(engine, job, &result);
     settle(engine, job);
 }
 
-/* --- Time --------------------------------------------------------------------------------------- */
+/* --- Time -------------------------------------------------------------------------- */
 
 static void expire_watches(struct cuzk_engine *engine, uint64_t now_ms)
 {
@@ -289,8 +290,8 @@ static void expire_watches(struct cuzk_engine *engine, uint64_t now_ms)
     }
 }
 
-/* The journal forgets a job later, in one transaction with others. If there is no memory to remember the
-   number, the row stays until the next start, which knows its age. */
+/* The journal forgets a job later, in one transaction with others. If there is no memory to
+   remember the number, the row stays until the next start, which knows its age. */
 static void forget_later(struct cuzk_engine *engine, uint64_t number)
 {
     void *numbers = engine->forgotten;
@@ -346,8 +347,8 @@ void core_expire(struct cuzk_engine *engine, uint64_t now_ms)
 
 uint64_t core_next_expiry(const struct cuzk_engine *engine, uint64_t now_ms)
 {
-    uint64_t next = engine->n_jobs > engine->pipeline.queue.len ? engine->next_sweep_ms
-                                                                 : UINT64_MAX;
+    uint64_t next =
+        engine->n_jobs > engine->pipeline.queue.len ? engine->next_sweep_ms : UINT64_MAX;
     for (size_t i = 0; i < engine->n_watches; i++)
         if (engine->watches[i].until_ms && engine->watches[i].until_ms < next)
             next = engine->watches[i].until_ms;
@@ -371,7 +372,7 @@ bool core_is_idle(const struct cuzk_engine *engine)
     return true;
 }
 
-/* --- The journal's jobs ------------------------------------------------------------------------- */
+/* --- The journal's jobs ------------------------------------------------------------ */
 
 void core_journal_record(const struct job *job, enum journal_state state, struct journal_job *out)
 {

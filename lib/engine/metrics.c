@@ -54,7 +54,8 @@ static void add_proofs(struct text *text, const struct cuzk_snapshot *s,
     number(text, "cuzk_proofs_failed_total", "counter", "Jobs that failed.", s->failed);
     number(text, "cuzk_proofs_cancelled_total", "counter", "Jobs that were cancelled.",
            s->cancelled);
-    head(text, "cuzk_proofs_completed", "counter", "Jobs that ended with a verified proof, by kind.");
+    head(text, "cuzk_proofs_completed", "counter",
+         "Jobs that ended with a verified proof, by kind.");
     for (unsigned k = 0; k < 4; k++)
         text_add(text, "cuzk_proofs_completed{proof_kind=\"%s\"} %" PRIu64 "\n", kind_label(k),
                  stats->kind[k].completed);
@@ -68,10 +69,12 @@ static void add_proofs(struct text *text, const struct cuzk_snapshot *s,
         const struct core_kind_stats *kind = &stats->kind[k];
         for (unsigned b = 0; b + 1 < CORE_BUCKETS; b++)
             text_add(text,
-                     "cuzk_proof_duration_seconds_bucket{proof_kind=\"%s\",le=\"%g\"} %" PRIu64 "\n",
+                     "cuzk_proof_duration_seconds_bucket{proof_kind=\"%s\",le=\"%g\"} %" PRIu64
+                     "\n",
                      kind_label(k), core_buckets[b], kind->bucket[b]);
-        text_add(text, "cuzk_proof_duration_seconds_bucket{proof_kind=\"%s\",le=\"+Inf\"} %" PRIu64
-                 "\n", kind_label(k), kind->completed);
+        text_add(text,
+                 "cuzk_proof_duration_seconds_bucket{proof_kind=\"%s\",le=\"+Inf\"} %" PRIu64 "\n",
+                 kind_label(k), kind->completed);
         text_add(text, "cuzk_proof_duration_seconds_sum{proof_kind=\"%s\"} %.6f\n", kind_label(k),
                  kind->seconds);
         text_add(text, "cuzk_proof_duration_seconds_count{proof_kind=\"%s\"} %" PRIu64 "\n",
@@ -138,12 +141,14 @@ static void add_devices(struct text *text, const struct cuzk_snapshot *s,
                         const struct core_stats *stats)
 {
     number(text, "cuzk_gpu_workers", "gauge", "Devices in use.", s->n_devices);
-    head(text, "cuzk_device_busy_seconds_total", "counter", "Time that partitions were on the device.");
+    head(text, "cuzk_device_busy_seconds_total", "counter",
+         "Time that partitions were on the device.");
     for (size_t i = 0; i < s->n_devices; i++) {
         device_head(text, "cuzk_device_busy_seconds_total", &s->devices[i]);
         text_add(text, "%.6f\n", (double)stats->device_busy_ns[i] / 1e9);
     }
-    head(text, "cuzk_device_failures_total", "counter", "Failures that the device is to blame for.");
+    head(text, "cuzk_device_failures_total", "counter",
+         "Failures that the device is to blame for.");
     for (size_t i = 0; i < s->n_devices; i++) {
         device_head(text, "cuzk_device_failures_total", &s->devices[i]);
         text_add(text, "%" PRIu64 "\n", stats->device_failures[i]);
@@ -182,7 +187,7 @@ char *cuzk_engine_metrics_text(struct cuzk_engine *engine)
     struct core_stats stats;
     if (engine_look(engine, &snapshot, &stats, NULL) != CUZK_OK)
         return NULL;
-    struct text text = { 0 };
+    struct text text = {0};
     add_proofs(&text, &snapshot, &stats);
     add_queue(&text, &snapshot, &stats);
     add_work(&text, &stats);

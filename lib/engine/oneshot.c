@@ -21,16 +21,15 @@ struct oneshot {
     struct cuzk_phase_times times;
     uint64_t start_ns, start_cpu_ns;
     struct work *work;
-    struct real *real;         /* proving only */
+    struct real *real; /* proving only */
     struct loaded *loaded;
     struct timeline *timeline; /* where the device's phases are read from */
 };
 
 static void begin(struct oneshot *shot, const struct cuzk_prove_options *options)
 {
-    *shot = (struct oneshot){ .options = options,
-                              .start_ns = clock_now_ns(),
-                              .start_cpu_ns = clock_cpu_ns() };
+    *shot = (struct oneshot){
+        .options = options, .start_ns = clock_now_ns(), .start_cpu_ns = clock_cpu_ns()};
 }
 
 static void progress(const struct oneshot *shot, const char *phase, int partition, uint64_t ns)
@@ -73,13 +72,13 @@ static enum cuzk_status read_c1(struct oneshot *shot, const uint8_t *c1, size_t 
     return CUZK_OK;
 }
 
-/* --- Proving ------------------------------------------------------------------------------------ */
+/* --- Proving ----------------------------------------------------------------------- */
 
 static enum cuzk_status open_backend(struct oneshot *shot, struct cuzk_error *err)
 {
-    struct timeline_options recording = { .fd = -1, .history_events = 1u << 14 };
+    struct timeline_options recording = {.fd = -1, .history_events = 1u << 14};
     TRY(timeline_create(&recording, &shot->timeline, err));
-    struct backend_options options = { .threads = shot->options->threads };
+    struct backend_options options = {.threads = shot->options->threads};
     TRY(real_open(shot->options->backend, shot->options->param_cache, &options, &shot->real, err));
     if (!shot->real->backend->makes_proofs)
         return error_set(err, CUZK_INVALID_ARGUMENT, "backend '%s' makes no proofs",
@@ -109,9 +108,8 @@ static enum cuzk_status prove_one(struct oneshot *shot, unsigned partition, uint
     uint64_t start = clock_now_ns();
     TRY(porep_synthesize_part(shot->work, loaded->shape, partition, &witness, err));
     uint64_t synthesized = clock_now_ns();
-    struct work_span span = { { shot->timeline, "prove", (int32_t)partition, 0, 0 }, partition, 0 };
-    enum cuzk_status status =
-        porep_prove(shot->work, shot->loaded, &witness, &span, proof, err);
+    struct work_span span = {{shot->timeline, "prove", (int32_t)partition, 0, 0}, partition, 0};
+    enum cuzk_status status = porep_prove(shot->work, shot->loaded, &witness, &span, proof, err);
     witness_free(&witness);
     TRY(status);
     uint64_t proved = clock_now_ns();
@@ -199,7 +197,7 @@ void cuzk_proof_free(uint8_t *proof)
     mem_free(proof);
 }
 
-/* --- Verifying ---------------------------------------------------------------------------------- */
+/* --- Verifying --------------------------------------------------------------------- */
 
 /* The .vk file, or the key at the head of the .params file. */
 static enum cuzk_status read_vk(const char *folder, const struct circuit_info *circuit,
@@ -207,15 +205,15 @@ static enum cuzk_status read_vk(const char *folder, const struct circuit_info *c
 {
     char path[PATH_MAX];
     if (!folder || !folder[0])
-        return error_set(err, CUZK_INVALID_ARGUMENT, "param_cache: the folder of parameters is missing");
+        return error_set(err, CUZK_INVALID_ARGUMENT,
+                         "param_cache: the folder of parameters is missing");
     int len = snprintf(path, sizeof path, "%s/%s.vk", folder, circuit->params_name);
     if (len >= (int)sizeof path - 8)
         return error_set(err, CUZK_BAD_PARAMS, "%s: folder name too long", circuit->id);
     if (access(path, F_OK) != 0)
         snprintf(path, sizeof path, "%s/%s.params", folder, circuit->params_name);
     TRY(vk_read(path, vk, err));
-    enum cuzk_status status =
-        vk_match_circuit(vk, params_in_dev_folder(path), path, circuit, err);
+    enum cuzk_status status = vk_match_circuit(vk, params_in_dev_folder(path), path, circuit, err);
     if (status != CUZK_OK)
         vk_free(vk);
     return status;
@@ -226,8 +224,9 @@ static enum cuzk_status verify_all(struct oneshot *shot, const struct vk *vk, co
 {
     unsigned n = shot->work->n_partitions;
     if (proof_len != (size_t)n * WORK_PROOF_BYTES)
-        return error_set(err, CUZK_INVALID_ARGUMENT, "proof: %zu bytes, %zu expected for %u partitions",
-                         proof_len, (size_t)n * WORK_PROOF_BYTES, n);
+        return error_set(err, CUZK_INVALID_ARGUMENT,
+                         "proof: %zu bytes, %zu expected for %u partitions", proof_len,
+                         (size_t)n * WORK_PROOF_BYTES, n);
     struct cuzk_error whole;
     enum cuzk_status status = porep_verify_all(shot->work, vk, proof, &whole);
     if (status != CUZK_VERIFY_FAILED) {
@@ -248,7 +247,7 @@ enum cuzk_status cuzk_verify_c1(const struct cuzk_prove_options *options, const 
                                 struct cuzk_phase_times *times, struct cuzk_error *err)
 {
     struct oneshot shot;
-    struct vk vk = { 0 };
+    struct vk vk = {0};
     begin(&shot, options);
     struct pool *pool = pool_new(options->threads);
     enum cuzk_status status = pool ? read_c1(&shot, c1, c1_len, pool, err)

@@ -24,7 +24,7 @@ static void move(struct pipeline *pipeline, struct pipeline_job *job, unsigned p
 void pipeline_init(struct pipeline *pipeline, const struct pipeline_limits *limits)
 {
     CHECK(limits->n_devices >= 1 && limits->n_devices <= PIPELINE_DEVICES_MAX);
-    *pipeline = (struct pipeline){ .limits = *limits };
+    *pipeline = (struct pipeline){.limits = *limits};
 }
 
 void pipeline_free(struct pipeline *pipeline)
@@ -35,7 +35,7 @@ void pipeline_free(struct pipeline *pipeline)
 bool pipeline_add(struct pipeline *pipeline, struct pipeline_job *job, enum cuzk_priority priority,
                   uint64_t age)
 {
-    *job = (struct pipeline_job){ .entry = { (int)priority, age, job } };
+    *job = (struct pipeline_job){.entry = {(int)priority, age, job}};
     return queue_insert(&pipeline->queue, &job->entry);
 }
 
@@ -116,8 +116,8 @@ enum partition_state pipeline_synthesized(struct pipeline *pipeline, struct pipe
     return state;
 }
 
-/* The least loaded device that may take this partition. One that is quarantined, or has failed it, is
-   only taken when no other one has the circuit. */
+/* The least loaded device that may take this partition. One that is quarantined, or has failed it,
+   is only taken when no other one has the circuit. */
 static bool find_device(const struct pipeline *pipeline, const struct pipeline_job *job,
                         unsigned partition, unsigned *device)
 {

@@ -1,6 +1,6 @@
-/* The scheduler's decisions: which partition is synthesized next, which one a device takes next. Pure
-   bookkeeping without threads, clocks or memory of its own besides the queue; the engine thread
-   drives it with real workers, a replay with virtual time.
+/* The scheduler's decisions: which partition is synthesized next, which one a device takes next.
+   Pure bookkeeping without threads, clocks or memory of its own besides the queue; the engine
+   thread drives it with real workers, a replay with virtual time.
 
        WAITING → SYNTHESIZING → READY → PROVING → PROVED → VERIFIED
                       ↓           ↑
@@ -57,11 +57,11 @@ struct pipeline_limits {
 
 struct pipeline {
     struct pipeline_limits limits;
-    struct queue queue;       /* of struct pipeline_job */
+    struct queue queue; /* of struct pipeline_job */
     unsigned count[PARTITION_STATES];
     unsigned proving[PIPELINE_DEVICES_MAX];
-    uint64_t quarantined;     /* bit d */
-    uint64_t preemptions;     /* partitions that passed a ready one of an older, lesser job */
+    uint64_t quarantined; /* bit d */
+    uint64_t preemptions; /* partitions that passed a ready one of an older, lesser job */
 };
 
 void pipeline_init(struct pipeline *pipeline, const struct pipeline_limits *limits);

@@ -12,8 +12,8 @@
 struct porep_work {
     struct work base;
     struct c1 *c1;
-    size_t n_inputs;       /* of a partition, without the constant 1 */
-    struct fr *inputs;     /* of all partitions, one after the other */
+    size_t n_inputs;   /* of a partition, without the constant 1 */
+    struct fr *inputs; /* of all partitions, one after the other */
 };
 
 static const struct porep_work *porep_of(const struct work *work)
@@ -21,10 +21,10 @@ static const struct porep_work *porep_of(const struct work *work)
     return (const struct porep_work *)(const void *)work;
 }
 
-/* --- Requests ----------------------------------------------------------------------------------- */
+/* --- Requests ---------------------------------------------------------------------- */
 
-/* What the request says about the circuit: sector size and registered proof, each optional. NULL with
-   CUZK_OK: only the C1 tells. */
+/* What the request says about the circuit: sector size and registered proof, each optional. NULL
+   with CUZK_OK: only the C1 tells. */
 static enum cuzk_status find_circuit(const struct request *request,
                                      const struct circuit_info **circuit, struct cuzk_error *err)
 {
@@ -41,8 +41,8 @@ static enum cuzk_status find_circuit(const struct request *request,
                              proof->name);
         if (bytes != 0 && bytes != proof->sector_bytes)
             return error_set(err, CUZK_INVALID_ARGUMENT,
-                             "sector_size: %" PRIu64 ", but registered_proof %s has %" PRIu64, bytes,
-                             proof->name, proof->sector_bytes);
+                             "sector_size: %" PRIu64 ", but registered_proof %s has %" PRIu64,
+                             bytes, proof->name, proof->sector_bytes);
         bytes = proof->sector_bytes;
     }
     *circuit = bytes ? circuit_find(PROOF_KIND_POREP, bytes) : NULL;
@@ -61,8 +61,8 @@ enum cuzk_status porep_admit(void *context, const struct request *request,
         return error_set(err, CUZK_UNSUPPORTED, "proof_kind: %s is not supported, porep_c2 is",
                          request_kind_label(request->kind));
     if (request->n_payloads != 1)
-        return error_set(err, CUZK_INVALID_ARGUMENT,
-                         "vanilla proof: %zu given, a PoRep has one", request->n_payloads);
+        return error_set(err, CUZK_INVALID_ARGUMENT, "vanilla proof: %zu given, a PoRep has one",
+                         request->n_payloads);
     TRY(find_circuit(request, &circuit, err));
     if (!circuit)
         return CUZK_OK;
@@ -70,7 +70,7 @@ enum cuzk_status porep_admit(void *context, const struct request *request,
     return real_params_present(real->param_cache, circuit, err);
 }
 
-/* --- Input -------------------------------------------------------------------------------------- */
+/* --- Input ------------------------------------------------------------------------- */
 
 static enum cuzk_status fill_inputs(struct porep_work *work, struct cuzk_error *err)
 {
@@ -138,13 +138,14 @@ void porep_free(struct work *base)
     mem_free(work);
 }
 
-/* --- Partitions --------------------------------------------------------------------------------- */
+/* --- Partitions -------------------------------------------------------------------- */
 
 enum cuzk_status porep_synthesize_part(struct work *work, const struct shape *shape,
                                        unsigned partition, struct witness *out,
                                        struct cuzk_error *err)
 {
-    struct circuit_program program = { porep_synthesize, c1_partition(porep_of(work)->c1, partition) };
+    struct circuit_program program = {porep_synthesize,
+                                      c1_partition(porep_of(work)->c1, partition)};
     return witness_synthesize(&program, shape, out, err);
 }
 
@@ -177,7 +178,8 @@ enum cuzk_status porep_verify(const struct work *base, const struct vk *vk, unsi
     const struct porep_work *work = porep_of(base);
     struct proof proof;
     TRY(proof_decode(bytes, &proof, err));
-    return verify_single(vk, &proof, work->inputs + partition * work->n_inputs, work->n_inputs, err);
+    return verify_single(vk, &proof, work->inputs + partition * work->n_inputs, work->n_inputs,
+                         err);
 }
 
 enum cuzk_status porep_verify_all(const struct work *base, const struct vk *vk,

@@ -50,5 +50,5 @@ void queue_remove(struct queue *queue, const struct queue_entry *entry)
 void queue_free(struct queue *queue)
 {
     mem_free(queue->entries);
-    *queue = (struct queue){ 0 };
+    *queue = (struct queue){0};
 }

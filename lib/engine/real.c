@@ -11,14 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --- Opening ------------------------------------------------------------------------------------ */
+/* --- Opening ----------------------------------------------------------------------- */
 
-/* Never the simulation, and the processor only where there is no card: a fallback that nobody asked for
-   is said aloud. */
+/* Never the simulation, and the processor only where there is no card: a fallback that nobody asked
+   for is said aloud. */
 static const struct backend *best_backend(const struct backend_options *options)
 {
     unsigned n;
-    struct cuzk_error why = { CUZK_NO_DEVICE, "not in this build" };
+    struct cuzk_error why = {CUZK_NO_DEVICE, "not in this build"};
     const struct backend *cuda = backend_find("cuda");
     if (cuda && cuda->count(options, &n, &why) == CUZK_OK && n > 0)
         return cuda;
@@ -53,7 +53,8 @@ enum cuzk_status real_open(const char *backend, const char *param_cache,
                            struct cuzk_error *err)
 {
     if (!param_cache || !param_cache[0])
-        return error_set(err, CUZK_INVALID_ARGUMENT, "param_cache: the folder of parameters is missing");
+        return error_set(err, CUZK_INVALID_ARGUMENT,
+                         "param_cache: the folder of parameters is missing");
     struct real *real = mem_zalloc(1, sizeof *real);
     if (!real)
         return error_set(err, CUZK_NO_MEMORY, "no memory for an engine");
@@ -95,15 +96,15 @@ void real_close(struct real *real)
     mem_free(real);
 }
 
-/* --- Parameters --------------------------------------------------------------------------------- */
+/* --- Parameters -------------------------------------------------------------------- */
 
 static enum cuzk_status params_path(const char *param_cache, const struct circuit_info *circuit,
-                                    const char *ending, char path[PATH_MAX],
-                                    struct cuzk_error *err)
+                                    const char *ending, char path[PATH_MAX], struct cuzk_error *err)
 {
     int len = snprintf(path, PATH_MAX, "%s/%s%s", param_cache, circuit->params_name, ending);
-    return len < PATH_MAX ? CUZK_OK
-                          : error_set(err, CUZK_BAD_PARAMS, "%s: folder name too long", circuit->id);
+    return len < PATH_MAX
+               ? CUZK_OK
+               : error_set(err, CUZK_BAD_PARAMS, "%s: folder name too long", circuit->id);
 }
 
 enum cuzk_status real_params_present(const char *param_cache, const struct circuit_info *circuit,
@@ -131,8 +132,8 @@ enum cuzk_status real_shape(struct real *real, const struct circuit_info *circui
     return status;
 }
 
-/* Proofs under development keys are worthless; a process that makes both sorts could hand one out for the
-   other. So the first parameters that are loaded decide, and the other sort is refused. */
+/* Proofs under development keys are worthless; a process that makes both sorts could hand one out
+   for the other. So the first parameters that are loaded decide, and the other sort is refused. */
 static enum cuzk_status check_sort(struct real *real, const struct params *params,
                                    struct cuzk_error *err)
 {
@@ -260,7 +261,7 @@ void real_unload(struct loaded *base)
     mem_free(loaded);
 }
 
-/* --- The engine --------------------------------------------------------------------------------- */
+/* --- The engine -------------------------------------------------------------------- */
 
 static enum cuzk_status synthesize(struct work *work, struct loaded *base, unsigned partition,
                                    void **witness, struct cuzk_error *err)
@@ -300,7 +301,7 @@ static enum cuzk_status verify_all(struct work *work, struct loaded *loaded, con
 static void device_memory(void *context, unsigned device, uint64_t *total, uint64_t *free)
 {
     struct real *real = context;
-    struct backend_memory memory = { 0 };
+    struct backend_memory memory = {0};
     if (real->backend->memory(real->devices[device], &memory, NULL) != CUZK_OK)
         return;
     *total = memory.total_bytes;

@@ -15,10 +15,10 @@ struct real {
     struct work_device *names;
     unsigned n_devices;
     char *param_cache;
-    struct pool *pool;       /* for checking inputs */
+    struct pool *pool; /* for checking inputs */
     pthread_mutex_t mutex;
-    struct shape **shapes;   /* by number of the circuit; compiled once, kept to the end */
-    int sort;                /* of parameters, fixed by the first load: 0 none yet, 1 published, 2 dev */
+    struct shape **shapes; /* by number of the circuit; compiled once, kept to the end */
+    int sort; /* of parameters, fixed by the first load: 0 none yet, 1 published, 2 dev */
 };
 
 struct real_loaded {

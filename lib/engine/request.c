@@ -10,7 +10,7 @@
 
 /* Canonical form: magic, numbers (little-endian), the four 32-byte fields (zero when absent), then
    for each payload its length and its bytes. */
-static const char magic[8] = { 'c', 'u', 'z', 'k', 'r', 'e', 'q', '1' };
+static const char magic[8] = {'c', 'u', 'z', 'k', 'r', 'e', 'q', '1'};
 
 enum {
     AT_KIND = 8,
@@ -44,12 +44,15 @@ const char *request_kind_label(enum cuzk_proof_kind kind)
     return "unknown";
 }
 
-/* Length of the UTF-8 sequence at p (its bytes before the terminator are looked at), 0 if malformed. */
+/* Length of the UTF-8 sequence at p (its bytes before the terminator are looked at), 0 if
+ * malformed. */
 static unsigned utf8_sequence(const unsigned char *p)
 {
-    unsigned len = p[0] < 0x80 ? 1 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : (p[0] & 0xf0) == 0xe0 ? 3
-                   : p[0] >= 0xf0 && p[0] < 0xf5                 ? 4
-                                                                 : 0;
+    unsigned len = p[0] < 0x80                   ? 1
+                   : p[0] >= 0xc2 && p[0] < 0xe0 ? 2
+                   : (p[0] & 0xf0) == 0xe0       ? 3
+                   : p[0] >= 0xf0 && p[0] < 0xf5 ? 4
+                                                 : 0;
     for (unsigned i = 1; i < len; i++)
         if ((p[i] & 0xc0) != 0x80)
             return 0;
@@ -119,8 +122,8 @@ static enum cuzk_status check_request(const struct cuzk_request *from, size_t *t
 
 static void encode(uint8_t *to, const struct cuzk_request *from)
 {
-    const uint8_t *fields[4] = { from->randomness, from->comm_r_old, from->comm_r_new,
-                                 from->comm_d_new };
+    const uint8_t *fields[4] = {from->randomness, from->comm_r_old, from->comm_r_new,
+                                from->comm_d_new};
     uint32_t flags = (from->has_sector_number ? FLAG_SECTOR_NUMBER : 0u) |
                      (from->has_miner_id ? FLAG_MINER : 0u);
     memset(to, 0, HEAD_BYTES);
@@ -159,7 +162,7 @@ static enum cuzk_status find_payloads(struct request *request, struct cuzk_error
         at += 8;
         if (len > request->encoded_len - at)
             return error_set(err, CUZK_IO, "journaled request: cut short");
-        request->payloads[i] = (struct request_payload){ request->encoded + at, (size_t)len };
+        request->payloads[i] = (struct request_payload){request->encoded + at, (size_t)len};
         at += (size_t)len;
     }
     return at == request->encoded_len ? CUZK_OK
@@ -180,8 +183,8 @@ static enum cuzk_status decode_into(struct request *request, struct cuzk_error *
     request->sector_number = load_u64_le(bytes + AT_SECTOR_NUMBER);
     request->has_miner_id = flags & FLAG_MINER;
     request->miner_id = load_u64_le(bytes + AT_MINER);
-    const uint8_t **fields[4] = { &request->randomness, &request->comm_r_old,
-                                  &request->comm_r_new, &request->comm_d_new };
+    const uint8_t **fields[4] = {&request->randomness, &request->comm_r_old, &request->comm_r_new,
+                                 &request->comm_d_new};
     for (unsigned i = 0; i < 4; i++)
         *fields[i] = flags & (uint32_t)FLAG_FIRST_FIELD << i ? bytes + AT_FIELDS + 32 * i : NULL;
     request->n_payloads = load_u32_le(bytes + AT_N_PAYLOADS);
@@ -222,10 +225,10 @@ enum cuzk_status request_copy(const struct cuzk_request *from, struct request **
     if (!encoded)
         return error_set(err, CUZK_NO_MEMORY, "no memory for a request of %zu bytes", len);
     encode(encoded, from);
-    enum cuzk_priority priority = from->priority >= CUZK_PRIORITY_LOW &&
-                                          from->priority <= CUZK_PRIORITY_CRITICAL
-                                      ? from->priority
-                                      : default_priority(from->kind);
+    enum cuzk_priority priority =
+        from->priority >= CUZK_PRIORITY_LOW && from->priority <= CUZK_PRIORITY_CRITICAL
+            ? from->priority
+            : default_priority(from->kind);
     return request_decode(from->request_id ? from->request_id : "", priority, encoded, len, out,
                           err);
 }

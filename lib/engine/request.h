@@ -37,8 +37,8 @@ struct request {
     size_t n_payloads;
 };
 
-/* Checks lengths, the id's characters and the enumerations, and copies. CUZK_INVALID_ARGUMENT names the
-   field; CUZK_RESOURCE_EXHAUSTED the limit. Free with request_release. */
+/* Checks lengths, the id's characters and the enumerations, and copies. CUZK_INVALID_ARGUMENT names
+   the field; CUZK_RESOURCE_EXHAUSTED the limit. Free with request_release. */
 enum cuzk_status request_copy(const struct cuzk_request *from, struct request **out,
                               struct cuzk_error *err);
 

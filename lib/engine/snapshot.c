@@ -144,7 +144,7 @@ enum cuzk_status core_snapshot(struct cuzk_engine *engine, struct cuzk_snapshot 
                                struct core_stats *stats, struct cuzk_error *err)
 {
     uint64_t now_ns = clock_now_ns();
-    *out = (struct cuzk_snapshot){ .uptime_ms = (now_ns - engine->opened_ns) / 1000000 };
+    *out = (struct cuzk_snapshot){.uptime_ms = (now_ns - engine->opened_ns) / 1000000};
     copy_counters(engine, out, stats);
     if (!copy_jobs(engine, out, now_ns) || !copy_devices(engine, out, now_ns) ||
         !copy_srs(engine, out)) {
@@ -165,5 +165,5 @@ void cuzk_snapshot_free(struct cuzk_snapshot *snapshot)
     mem_free(snapshot->jobs);
     mem_free(snapshot->devices);
     mem_free(snapshot->srs);
-    *snapshot = (struct cuzk_snapshot){ 0 };
+    *snapshot = (struct cuzk_snapshot){0};
 }

@@ -29,7 +29,7 @@ struct srs_entry *srs_find(struct cuzk_engine *engine, const char *circuit_id, b
     }
     if (!create || !room)
         return NULL;
-    *room = (struct srs_entry){ .state = SRS_ABSENT };
+    *room = (struct srs_entry){.state = SRS_ABSENT};
     snprintf(room->circuit_id, sizeof room->circuit_id, "%s", circuit_id);
     return room;
 }
@@ -61,7 +61,7 @@ static bool is_loaded(const struct srs_entry *entry)
     return entry->state == SRS_UNPAID || entry->state == SRS_READY;
 }
 
-/* --- Answers ------------------------------------------------------------------------------------ */
+/* --- Answers ----------------------------------------------------------------------- */
 
 static void answer_preloads(struct srs_entry *entry, const struct cuzk_error *err)
 {
@@ -97,7 +97,7 @@ static void fail_users(struct cuzk_engine *engine, struct srs_entry *entry,
             core_end_job(engine, engine->jobs[i], JOB_FAILED, err);
 }
 
-/* --- Loading and unloading ---------------------------------------------------------------------- */
+/* --- Loading and unloading --------------------------------------------------------- */
 
 static void start_load(struct cuzk_engine *engine, struct srs_entry *entry)
 {
@@ -106,7 +106,7 @@ static void start_load(struct cuzk_engine *engine, struct srs_entry *entry)
         return;
     entry->state = SRS_LOADING;
     entry->load_started_ns = clock_now_ns();
-    worker->task = (struct task){ .kind = TASK_LOAD, .srs = entry };
+    worker->task = (struct task){.kind = TASK_LOAD, .srs = entry};
     core_send(engine, worker);
 }
 
@@ -117,14 +117,14 @@ static bool start_unload(struct cuzk_engine *engine, struct srs_entry *entry)
         return false;
     entry->state = SRS_UNLOADING;
     entry->freed_bytes = entry->loaded->mapped_bytes + entry->loaded->host_bytes;
-    worker->task = (struct task){ .kind = TASK_UNLOAD, .srs = entry, .loaded = entry->loaded };
+    worker->task = (struct task){.kind = TASK_UNLOAD, .srs = entry, .loaded = entry->loaded};
     entry->loaded = NULL;
     core_send(engine, worker);
     return true;
 }
 
-/* The loaded circuit that nobody uses for longest; WinningPoSt's only when `critical` work needs the
-   room, so that a block is never missed for a load. */
+/* The loaded circuit that nobody uses for longest; WinningPoSt's only when `critical` work needs
+   the room, so that a block is never missed for a load. */
 static struct srs_entry *least_recent(struct cuzk_engine *engine, const struct srs_entry *not_this)
 {
     struct srs_entry *found = NULL;
@@ -248,7 +248,7 @@ void srs_dispatch(struct cuzk_engine *engine)
     }
 }
 
-/* --- Calls -------------------------------------------------------------------------------------- */
+/* --- Calls ------------------------------------------------------------------------- */
 
 bool srs_preload(struct cuzk_engine *engine, struct call *call)
 {
@@ -278,8 +278,8 @@ bool srs_evict(struct cuzk_engine *engine, struct call *call)
     call->number = 0;
     enum cuzk_status status = CUZK_OK;
     if (entry && (entry->references > 0 || entry->state == SRS_LOADING))
-        status = error_set(&call->err, CUZK_FAILED_PRECONDITION, "%s: %u jobs use it", call->circuit_id,
-                           entry->references);
+        status = error_set(&call->err, CUZK_FAILED_PRECONDITION, "%s: %u jobs use it",
+                           call->circuit_id, entry->references);
     else if (entry && entry->state != SRS_ABSENT) {
         entry->evict = true;
         call->next = entry->evictions;

@@ -22,12 +22,14 @@ static void add_job(struct text *text, const struct cuzk_job_status *job)
     add_string(text, "job_id", job->job_id);
     text_add(text, ",");
     add_string(text, "proof_kind", request_kind_label(job->kind));
-    text_add(text, ",\"state\":\"%s\",\"started_secs_ago\":%.3f,\"total_partitions\":%u,"
+    text_add(text,
+             ",\"state\":\"%s\",\"started_secs_ago\":%.3f,\"total_partitions\":%u,"
              "\"partitions_done\":%u,\"partitions\":[",
              job->state, (double)job->started_ms_ago / 1000, job->n_partitions, done);
     for (unsigned p = 0; p < job->n_partitions; p++)
         text_add(text,
-                 "%s{\"index\":%u,\"state\":\"%s\",\"synth_ms\":%" PRIu64 ",\"gpu_ms\":%" PRIu64 "}",
+                 "%s{\"index\":%u,\"state\":\"%s\",\"synth_ms\":%" PRIu64 ",\"gpu_ms\":%" PRIu64
+                 "}",
                  p ? "," : "", p, job->partitions[p].state, job->partitions[p].synth_ms,
                  job->partitions[p].device_ms);
     text_add(text, "]}");
@@ -41,7 +43,9 @@ static void add_device(struct text *text, const struct cuzk_device_status *devic
     text_add(text, ",");
     add_string(text, "backend", device->backend);
     text_add(text, ",\"state\":\"%s\",\"current_job\":",
-             device->quarantined ? "quarantined" : busy ? "proving" : "idle");
+             device->quarantined ? "quarantined"
+             : busy              ? "proving"
+                                 : "idle");
     if (busy)
         text_add_json(text, device->job_id);
     else
@@ -51,10 +55,10 @@ static void add_device(struct text *text, const struct cuzk_device_status *devic
         text_add(text, "%d", device->partition);
     else
         text_add(text, "null");
-    text_add(text, ",\"busy_secs\":%.3f,\"memory_total_bytes\":%" PRIu64
-             ",\"memory_free_bytes\":%" PRIu64 "}",
-             (double)device->busy_ms / 1000, device->memory_total_bytes,
-             device->memory_free_bytes);
+    text_add(text,
+             ",\"busy_secs\":%.3f,\"memory_total_bytes\":%" PRIu64 ",\"memory_free_bytes\":%" PRIu64
+             "}",
+             (double)device->busy_ms / 1000, device->memory_total_bytes, device->memory_free_bytes);
 }
 
 static void add_srs(struct text *text, const struct cuzk_srs_status *srs)
@@ -124,7 +128,7 @@ char *cuzk_engine_status_json(struct cuzk_engine *engine)
     struct core_stats stats;
     if (engine_look(engine, &snapshot, &stats, NULL) != CUZK_OK)
         return NULL;
-    struct text text = { 0 };
+    struct text text = {0};
     add_status(&text, &snapshot, &stats);
     cuzk_snapshot_free(&snapshot);
     if (text.failed)

@@ -86,7 +86,7 @@ static enum cuzk_status measure(const struct cuzk_synth_options *options, struct
 enum cuzk_status cuzk_synth_c1(const struct cuzk_synth_options *options, const uint8_t *c1,
                                size_t c1_len, struct cuzk_synth_report *out, struct cuzk_error *err)
 {
-    *out = (struct cuzk_synth_report){ 0 };
+    *out = (struct cuzk_synth_report){0};
     struct work *work = NULL;
     struct shape *shape = NULL;
     uint64_t start = clock_now_ns();

@@ -1,5 +1,6 @@
 /* What the engine's core schedules, without knowing what it is: the seam between the pipeline and
-   circuits, proofs and parameter files. Filled for real in real.c and porep.c, by fakes in tests. */
+   circuits, proofs and parameter files. Filled for real in real.c and porep.c, by fakes in tests.
+ */
 #ifndef ENGINE_WORK_H
 #define ENGINE_WORK_H
 
@@ -32,8 +33,8 @@ struct work_span {
     unsigned device;
 };
 
-/* Each function is called on one thread for one job and partition at a time, but from several threads for
-   different ones. `context` is that of the setup. */
+/* Each function is called on one thread for one job and partition at a time, but from several
+   threads for different ones. `context` is that of the setup. */
 struct work_ops {
     /* On the submitting thread: is this a request that can be served at all? Cheap. *circuit_id is
        the circuit, or "" if only the payload tells. CUZK_INVALID_ARGUMENT, CUZK_UNSUPPORTED,
@@ -85,8 +86,8 @@ struct work_setup {
     void *context;
     const struct work_device *devices; /* copied */
     unsigned n_devices;
-    /* Proofs are made up. They are not verified, and their jobs end as failed, with a text that says
-       so; unless results_anyway, for a replay inside this process. */
+    /* Proofs are made up. They are not verified, and their jobs end as failed, with a text that
+       says so; unless results_anyway, for a replay inside this process. */
     bool simulated;
     bool results_anyway;
 };

@@ -1,5 +1,5 @@
-/* What workers do with their tasks. Nothing here touches what belongs to the engine thread; a job's fixed
-   fields (ids, request, work) may be read while it is pinned. */
+/* What workers do with their tasks. Nothing here touches what belongs to the engine thread; a job's
+   fixed fields (ids, request, work) may be read while it is pinned. */
 #include "engine/core.h"
 
 #include "base/clock.h"
@@ -13,7 +13,7 @@
 static struct timeline_scope scope_of(const struct cuzk_engine *engine, const struct worker *worker)
 {
     const struct task *task = &worker->task;
-    struct timeline_scope scope = { engine->timeline, task->job ? task->job->id : NULL, -1, -1, -1 };
+    struct timeline_scope scope = {engine->timeline, task->job ? task->job->id : NULL, -1, -1, -1};
     if (task->kind == TASK_SYNTHESIZE || task->kind == TASK_PROVE || task->kind == TASK_VERIFY)
         scope.partition = (int32_t)task->partition;
     if (task->kind == TASK_SYNTHESIZE || task->kind == TASK_PROVE)
@@ -33,21 +33,26 @@ static enum cuzk_status read_request(struct cuzk_engine *engine, struct task *ta
     timeline_emit(scope, TIMELINE_JOURNAL_START, -1);
     if (journal_start(engine->journal, job->number, 1, &task->err) != CUZK_OK)
         log_warn("engine", "job %s: %s", job->id, task->err.text);
-    enum cuzk_status status =
-        journal_read(engine->journal, job->number, job->request_id, job->priority, job->hash,
-                     &task->request, &task->err);
+    enum cuzk_status status = journal_read(engine->journal, job->number, job->request_id,
+                                           job->priority, job->hash, &task->request, &task->err);
     timeline_emit(scope, TIMELINE_JOURNAL_END, (int64_t)job->request_bytes);
     return status;
+}
+
+static int64_t ms_since(uint64_t start_ns)
+{
+    return (int64_t)((clock_now_ns() - start_ns) / 1000000);
 }
 
 static enum cuzk_status parse(struct cuzk_engine *engine, struct task *task,
                               const struct timeline_scope *scope)
 {
     TRY(read_request(engine, task, scope));
+    uint64_t start = clock_now_ns();
     timeline_emit(scope, TIMELINE_PARSE_START, -1);
-    enum cuzk_status status = engine->setup.ops->parse(engine->setup.context, task->request,
-                                                       &task->work, &task->err);
-    timeline_emit(scope, TIMELINE_PARSE_END, -1);
+    enum cuzk_status status =
+        engine->setup.ops->parse(engine->setup.context, task->request, &task->work, &task->err);
+    timeline_emit(scope, TIMELINE_PARSE_END, ms_since(start));
     request_release(task->request);
     task->request = NULL;
     return status;
@@ -61,7 +66,7 @@ static enum cuzk_status synthesize(struct cuzk_engine *engine, struct task *task
     enum cuzk_status status = engine->setup.ops->synthesize(
         task->work, task->loaded, task->partition, &task->witness, &task->err);
     if (status == CUZK_OK)
-        timeline_emit(scope, TIMELINE_SYNTH_END, (int64_t)((clock_now_ns() - start) / 1000000));
+        timeline_emit(scope, TIMELINE_SYNTH_END, ms_since(start));
     return status;
 }
 
@@ -71,7 +76,7 @@ static enum cuzk_status prove(struct cuzk_engine *engine, struct task *task,
     timeline_emit(scope, TIMELINE_GPU_PICKUP, -1);
     enum cuzk_status status = engine->setup.ops->check(task->loaded, &task->err);
     if (status == CUZK_OK) {
-        struct work_span span = { *scope, task->partition, task->device };
+        struct work_span span = {*scope, task->partition, task->device};
         status = engine->setup.ops->prove(task->work, task->loaded, task->witness, &span,
                                           task->proof, &task->err);
     }
@@ -83,13 +88,14 @@ static enum cuzk_status prove(struct cuzk_engine *engine, struct task *task,
 static enum cuzk_status verify(struct cuzk_engine *engine, struct task *task,
                                const struct timeline_scope *scope)
 {
+    uint64_t start = clock_now_ns();
     timeline_emit(scope, TIMELINE_VERIFY_START, -1);
     enum cuzk_status status =
         task->kind == TASK_VERIFY
             ? engine->setup.ops->verify(task->work, task->loaded, task->partition, task->proof,
                                         &task->err)
             : engine->setup.ops->verify_all(task->work, task->loaded, task->proofs, &task->err);
-    timeline_emit(scope, TIMELINE_VERIFY_END, -1);
+    timeline_emit(scope, TIMELINE_VERIFY_END, ms_since(start));
     return status;
 }
 
@@ -106,8 +112,8 @@ static enum cuzk_status load(struct cuzk_engine *engine, struct task *task,
                              const struct timeline_scope *scope)
 {
     timeline_emit(scope, TIMELINE_SRS_LOAD_START, -1);
-    enum cuzk_status status = engine->setup.ops->load(
-        engine->setup.context, task->srs->circuit_id, &task->loaded, &task->err);
+    enum cuzk_status status = engine->setup.ops->load(engine->setup.context, task->srs->circuit_id,
+                                                      &task->loaded, &task->err);
     timeline_emit(scope, TIMELINE_SRS_LOAD_END,
                   status == CUZK_OK ? (int64_t)task->loaded->mapped_bytes : -1);
     return status;

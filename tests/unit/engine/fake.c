@@ -20,7 +20,7 @@ struct fake_loaded {
     struct fake *fake;
 };
 
-/* --- Gates -------------------------------------------------------------------------------------- */
+/* --- Gates ------------------------------------------------------------------------- */
 
 static void pass_gate(struct fake *fake, enum fake_phase phase)
 {
@@ -85,7 +85,7 @@ static void count(struct fake *fake, unsigned *counter, int by)
     pthread_mutex_unlock(&fake->lock);
 }
 
-/* --- Work --------------------------------------------------------------------------------------- */
+/* --- Work -------------------------------------------------------------------------- */
 
 static enum cuzk_status fake_admit(void *context, const struct request *request,
                                    char circuit_id[WORK_CIRCUIT_ID_BYTES], struct cuzk_error *err)
@@ -164,7 +164,7 @@ static enum cuzk_status fake_prove(struct work *base, struct loaded *loaded, voi
     (void)witness;
     struct fake_work *work = (struct fake_work *)(void *)base;
     struct fake *fake = work->fake;
-    struct fake_taken take = { work->tag, span->partition, span->device };
+    struct fake_taken take = {work->tag, span->partition, span->device};
     pthread_mutex_lock(&fake->lock);
     if (fake->n_taken < FAKE_LOG_MAX)
         fake->taken[fake->n_taken++] = take;
@@ -260,7 +260,7 @@ static const struct work_ops fake_ops = {
     .unload = fake_unload,
 };
 
-/* --- For tests ---------------------------------------------------------------------------------- */
+/* --- For tests --------------------------------------------------------------------- */
 
 void fake_init(struct fake *fake, unsigned n_devices)
 {
@@ -285,7 +285,7 @@ void fake_destroy(struct fake *fake)
 
 struct cuzk_engine *fake_engine(struct fake *fake, const struct cuzk_engine_options *options)
 {
-    struct work_device devices[FAKE_DEVICES_MAX] = { 0 };
+    struct work_device devices[FAKE_DEVICES_MAX] = {0};
     for (unsigned d = 0; d < fake->n_devices; d++) {
         snprintf(devices[d].name, sizeof devices[d].name, "fake \"%u\"", d);
         snprintf(devices[d].backend, sizeof devices[d].backend, "fake");
@@ -309,12 +309,11 @@ struct cuzk_engine *fake_engine(struct fake *fake, const struct cuzk_engine_opti
 
 enum cuzk_status fake_submit(struct cuzk_engine *engine, const char *request_id, char tag,
                              unsigned n_partitions, enum cuzk_priority priority,
-                             char job_id[CUZK_JOB_ID_BYTES], bool *attached,
-                             struct cuzk_error *err)
+                             char job_id[CUZK_JOB_ID_BYTES], bool *attached, struct cuzk_error *err)
 {
-    uint8_t payload[2] = { (uint8_t)tag, (uint8_t)n_partitions };
-    const uint8_t *payloads[1] = { payload };
-    size_t lens[1] = { sizeof payload };
+    uint8_t payload[2] = {(uint8_t)tag, (uint8_t)n_partitions};
+    const uint8_t *payloads[1] = {payload};
+    size_t lens[1] = {sizeof payload};
     struct cuzk_request request = {
         .request_id = request_id,
         .kind = priority == CUZK_PRIORITY_CRITICAL ? CUZK_WINNING_POST : CUZK_POREP,

@@ -27,13 +27,14 @@ struct fake {
     unsigned most_inside[FAKE_PHASES];
     struct fake_taken taken[FAKE_LOG_MAX];
     unsigned n_taken;
-    unsigned witnesses;            /* alive */
-    unsigned works;                /* alive */
-    unsigned loads;                /* alive */
+    unsigned witnesses; /* alive */
+    unsigned works;     /* alive */
+    unsigned loads;     /* alive */
 
-    /* How it behaves. prove_status is asked with the lock held; CUZK_VERIFY_FAILED makes a bad proof. */
+    /* How it behaves. prove_status is asked with the lock held; CUZK_VERIFY_FAILED makes a bad
+     * proof. */
     enum cuzk_status (*prove_status)(const struct fake_taken *take, unsigned attempt);
-    unsigned attempts[256][64];    /* by tag and partition */
+    unsigned attempts[256][64]; /* by tag and partition */
     enum cuzk_status parse_status, synth_status, load_status, check_status, verify_all_status;
     uint64_t host_bytes, partition_bytes;
     unsigned n_devices;

@@ -20,7 +20,7 @@ static void edges_of_the_numbers_do_no_harm(void **state)
 {
     (void)state;
     struct budget budget;
-    struct budget_hold hold = { 0 };
+    struct budget_hold hold = {0};
     budget_init(&budget, 1024 * mib);
     assert_true(budget_take(&budget, BUDGET_PARTITIONS, 0, false, &hold));
     budget_release(&budget, &hold, 0);
@@ -61,8 +61,8 @@ static void critical_jobs_have_a_reserve(void **state)
 {
     (void)state;
     struct budget budget;
-    struct budget_hold most = { 0 };
-    struct budget_hold hold = { 0 };
+    struct budget_hold most = {0};
+    struct budget_hold hold = {0};
     budget_init(&budget, 1024 * mib);
     assert_true(budget_take(&budget, BUDGET_PARTITIONS, 896 * mib, false, &most));
     assert_false(budget_take(&budget, BUDGET_PARTITIONS, mib, false, &hold));
@@ -76,7 +76,7 @@ static void random_use_never_breaks_the_sum_or_blocks(void **state)
     (void)state;
     srandom(1);
     struct budget budget;
-    struct budget_hold holds[64] = { 0 };
+    struct budget_hold holds[64] = {0};
     const uint64_t floor = 50 * mib;
     budget_init(&budget, 1024 * mib);
     for (unsigned step = 0; step < 200000; step++) {
@@ -99,14 +99,14 @@ static void random_use_never_breaks_the_sum_or_blocks(void **state)
         assert_true(sum <= budget.total);
         assert_true(budget_used(&budget) - partitions + floor <= budget.total);
         if (partitions == 0 && budget.used[BUDGET_REQUESTS] <= budget.requests_max) {
-            struct budget_hold one = { 0 };
+            struct budget_hold one = {0};
             assert_true(budget_take(&budget, BUDGET_PARTITIONS, floor, false, &one));
             budget_release(&budget, &one, 0);
         }
     }
 }
 
-/* --- A made-up /proc and /sys ------------------------------------------------------------------- */
+/* --- A made-up /proc and /sys ------------------------------------------------------ */
 
 static void put(const char *root, const char *folder, const char *name, const char *text)
 {
@@ -126,36 +126,31 @@ static void remove_tree(const char *root)
     assert_int_equal(pclose(pipe), 0);
 }
 
-static uint64_t less_margin(uint64_t limit)
-{
-    uint64_t margin = limit / 16;
-    margin = margin < 256 * mib ? 256 * mib : margin;
-    margin = margin > 5120 * mib ? 5120 * mib : margin;
-    return limit - margin;
-}
-
 static void the_least_limit_counts(void **state)
 {
     (void)state;
     char root[] = "/tmp/cuzk-budget-XXXXXX";
     assert_non_null(mkdtemp(root));
     put(root, "/proc", "meminfo", "MemTotal: 67108864 kB\nMemAvailable: 33554432 kB\nSwap: 1 kB\n");
-    assert_int_equal(budget_auto(root), less_margin(32768 * mib));
+    assert_int_equal(budget_auto(root, 0), 32768 * mib);
     /* Version 2, the limit on a group above ours (B17). */
     put(root, "/proc/self", "cgroup", "0::/system.slice/cuzk.service\n");
     put(root, "/sys/fs/cgroup/system.slice/cuzk.service", "memory.max", "max\n");
-    assert_int_equal(budget_auto(root), less_margin(32768 * mib));
+    assert_int_equal(budget_auto(root, 0), 32768 * mib);
     put(root, "/sys/fs/cgroup/system.slice", "memory.max", "17179869184\n");
-    assert_int_equal(budget_auto(root), less_margin(16384 * mib));
+    assert_int_equal(budget_auto(root, 0), 16384 * mib);
     /* In a container the group's name is that of the host; its limit is at the top. */
     put(root, "/proc/self", "cgroup", "0::/somewhere/else\n");
     put(root, "/sys/fs/cgroup", "memory.max", "8589934592\n");
-    assert_int_equal(budget_auto(root), less_margin(8192 * mib));
+    assert_int_equal(budget_auto(root, 0), 8192 * mib);
     /* Version 1. */
     put(root, "/proc/self", "cgroup", "7:cpu:/x\n5:memory:/docker/abc\n");
     put(root, "/sys/fs/cgroup/memory/docker/abc", "memory.limit_in_bytes", "4294967296\n");
     put(root, "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "9223372036854771712\n");
-    assert_int_equal(budget_auto(root), less_margin(4096 * mib));
+    assert_int_equal(budget_auto(root, 0), 4096 * mib);
+    /* The margin, but never more than half. */
+    assert_int_equal(budget_auto(root, 1024 * mib), 3072 * mib);
+    assert_int_equal(budget_auto(root, 4096 * mib), 2048 * mib);
     remove_tree(root);
 }
 
@@ -164,9 +159,9 @@ static void process_limits_count(void **state)
     (void)state;
     pid_t child = fork();
     if (child == 0) {
-        struct rlimit limit = { 1024 * mib, 1024 * mib };
+        struct rlimit limit = {1024 * mib, 1024 * mib};
         setrlimit(RLIMIT_DATA, &limit);
-        _exit(budget_auto("/nonexistent") == 768 * mib ? 0 : 1);
+        _exit(budget_auto("/nonexistent", 0) == 1024 * mib ? 0 : 1);
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);

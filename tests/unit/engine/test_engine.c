@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct cuzk_engine_options plain = { 0 };
+static const struct cuzk_engine_options plain = {0};
 
 static void submit(struct cuzk_engine *engine, const char *request_id, char tag, unsigned n,
                    enum cuzk_priority priority, char job_id[CUZK_JOB_ID_BYTES])
@@ -47,9 +47,8 @@ static void many_jobs_on_many_devices(void **state)
     (void)state;
     struct fake fake;
     fake_init(&fake, 4);
-    struct cuzk_engine_options options = { .synthesis_concurrency = 3,
-                                           .synthesis_lookahead = 2,
-                                           .workers_per_device = 2 };
+    struct cuzk_engine_options options = {
+        .synthesis_concurrency = 3, .synthesis_lookahead = 2, .workers_per_device = 2};
     struct cuzk_engine *engine = fake_engine(&fake, &options);
     char ids[26][CUZK_JOB_ID_BYTES];
     struct fake_result results[26];
@@ -127,7 +126,7 @@ static void bad_requests_are_refused_with_the_field(void **state)
     char long_id[300];
     memset(long_id, 'x', sizeof long_id - 1);
     long_id[sizeof long_id - 1] = '\0';
-    static const char *const bad[] = { "a\nb", "\x1b[31m", "tab\t", "\xff\xfe", "cut\xe2\x82" };
+    static const char *const bad[] = {"a\nb", "\x1b[31m", "tab\t", "\xff\xfe", "cut\xe2\x82"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(fake_submit(engine, bad[i], 'a', 1, 0, id, &attached, &err),
                          CUZK_INVALID_ARGUMENT);
@@ -135,12 +134,13 @@ static void bad_requests_are_refused_with_the_field(void **state)
     }
     assert_int_equal(fake_submit(engine, long_id, 'a', 1, 0, id, &attached, &err),
                      CUZK_INVALID_ARGUMENT);
-    struct cuzk_request none = { .kind = CUZK_POREP };
-    assert_int_equal(cuzk_engine_submit(engine, &none, id, NULL, NULL, &err), CUZK_INVALID_ARGUMENT);
-    const uint8_t *payloads[1] = { (const uint8_t *)"ab" };
-    size_t lens[1] = { 0 };
-    struct cuzk_request empty = { .kind = CUZK_POREP, .payloads = payloads, .payload_lens = lens,
-                                  .n_payloads = 1 };
+    struct cuzk_request none = {.kind = CUZK_POREP};
+    assert_int_equal(cuzk_engine_submit(engine, &none, id, NULL, NULL, &err),
+                     CUZK_INVALID_ARGUMENT);
+    const uint8_t *payloads[1] = {(const uint8_t *)"ab"};
+    size_t lens[1] = {0};
+    struct cuzk_request empty = {
+        .kind = CUZK_POREP, .payloads = payloads, .payload_lens = lens, .n_payloads = 1};
     assert_int_equal(cuzk_engine_submit(engine, &empty, id, NULL, NULL, &err),
                      CUZK_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "empty"));
@@ -159,7 +159,7 @@ static void critical_waits_for_one_partition_only(void **state)
     (void)state;
     struct fake fake;
     fake_init(&fake, 1);
-    struct cuzk_engine_options options = { .queue_max = 1 };
+    struct cuzk_engine_options options = {.queue_max = 1};
     struct cuzk_engine *engine = fake_engine(&fake, &options);
     struct cuzk_error err;
     char big[CUZK_JOB_ID_BYTES];
@@ -185,11 +185,12 @@ static void critical_waits_for_one_partition_only(void **state)
     bool ready = false;
     while (!ready) {
         assert_ok(cuzk_engine_snapshot(engine, &snapshot, &err), err);
-        ready = strcmp(snapshot.jobs[0].job_id, urgent) == 0 && snapshot.jobs[0].n_partitions == 1 &&
+        ready = strcmp(snapshot.jobs[0].job_id, urgent) == 0 &&
+                snapshot.jobs[0].n_partitions == 1 &&
                 strcmp(snapshot.jobs[0].partitions[0].state, "synth_done") == 0;
         cuzk_snapshot_free(&snapshot);
     }
-    fake_pass(&fake, FAKE_PROVE, 1);       /* the partition on the device ends */
+    fake_pass(&fake, FAKE_PROVE, 1);         /* the partition on the device ends */
     fake_wait_entered(&fake, FAKE_PROVE, 2); /* and the next one in is … */
     assert_int_equal(fake.taken[0].tag, 'p');
     pthread_mutex_lock(&fake.lock);
@@ -276,8 +277,8 @@ static void cancel(struct cuzk_engine *engine, const char *id, bool expected)
 static void cancelling_works_in_every_phase(void **state)
 {
     (void)state;
-    static const enum fake_phase phases[] = { FAKE_LOAD, FAKE_PARSE, FAKE_SYNTH, FAKE_PROVE,
-                                              FAKE_VERIFY };
+    static const enum fake_phase phases[] = {FAKE_LOAD, FAKE_PARSE, FAKE_SYNTH, FAKE_PROVE,
+                                             FAKE_VERIFY};
     for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) {
         struct fake fake;
         fake_init(&fake, 1);
@@ -341,7 +342,7 @@ static void results_expire(void **state)
     (void)state;
     struct fake fake;
     fake_init(&fake, 1);
-    struct cuzk_engine_options options = { .keep_result_ms = 1 };
+    struct cuzk_engine_options options = {.keep_result_ms = 1};
     struct cuzk_engine *engine = fake_engine(&fake, &options);
     struct cuzk_error err;
     char id[CUZK_JOB_ID_BYTES];
@@ -386,8 +387,8 @@ static void draining_finishes_what_was_asked(void **state)
         assert_true(cuzk_engine_wait_idle(engine, 60000));
         for (unsigned i = 0; i < 4; i++) {
             sem_wait(&results[i].arrived);
-            assert_int_equal(results[i].outcome, i == 0 || finish_queued ? CUZK_JOB_COMPLETED
-                                                                         : CUZK_JOB_CANCELLED);
+            assert_int_equal(results[i].outcome,
+                             i == 0 || finish_queued ? CUZK_JOB_COMPLETED : CUZK_JOB_CANCELLED);
         }
         cuzk_engine_close(engine);
         fake_destroy(&fake);
@@ -399,7 +400,7 @@ static void closing_answers_everybody(void **state)
     (void)state;
     struct fake fake;
     fake_init(&fake, 2);
-    struct cuzk_engine_options options = { .workers_per_device = 2 };
+    struct cuzk_engine_options options = {.workers_per_device = 2};
     struct cuzk_engine *engine = fake_engine(&fake, &options);
     struct cuzk_error err;
     char ids[8][CUZK_JOB_ID_BYTES];
@@ -424,7 +425,7 @@ static void memory_is_flat_over_a_thousand_jobs(void **state)
     (void)state;
     struct fake fake;
     fake_init(&fake, 2);
-    struct cuzk_engine_options options = { .keep_result_ms = 1 };
+    struct cuzk_engine_options options = {.keep_result_ms = 1};
     struct cuzk_engine *engine = fake_engine(&fake, &options);
     char id[CUZK_JOB_ID_BYTES];
     struct fake_result result;

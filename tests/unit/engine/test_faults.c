@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct cuzk_engine_options plain = { 0 };
+static const struct cuzk_engine_options plain = {0};
 
 static void run_job(struct cuzk_engine *engine, char tag, unsigned n, struct fake_result *result)
 {
@@ -116,9 +116,8 @@ static void a_partition_that_is_bad_twice_fails_its_job_only(void **state)
 static void a_device_that_fails_twice_is_quarantined(void **state)
 {
     (void)state;
-    enum cuzk_status (*const ways[])(const struct fake_taken *, unsigned) = {
-        device_0_makes_bad_proofs, device_0_faults
-    };
+    enum cuzk_status (*const ways[])(const struct fake_taken *,
+                                     unsigned) = {device_0_makes_bad_proofs, device_0_faults};
     for (unsigned way = 0; way < 2; way++) {
         struct fake fake;
         fake_init(&fake, 2);
@@ -144,8 +143,8 @@ static void a_device_that_fails_twice_is_quarantined(void **state)
         for (unsigned i = before; i < fake.n_taken; i++)
             assert_int_equal(fake.taken[i].device, 1);
         char *metrics = cuzk_engine_metrics_text(engine);
-        assert_non_null(strstr(
-            metrics, "cuzk_device_quarantined{device=\"0\",name=\"fake \\\"0\\\"\"} 1\n"));
+        assert_non_null(
+            strstr(metrics, "cuzk_device_quarantined{device=\"0\",name=\"fake \\\"0\\\"\"} 1\n"));
         cuzk_text_free(metrics);
         cuzk_engine_close(engine);
         fake_destroy(&fake);
@@ -175,9 +174,9 @@ static void a_failure_at_any_stage_leaves_nothing_behind(void **state)
     for (unsigned stage = 0; stage < 5; stage++) {
         struct fake fake;
         fake_init(&fake, 1);
-        enum cuzk_status *const stages[] = { &fake.parse_status, &fake.synth_status,
-                                             &fake.load_status, &fake.check_status,
-                                             &fake.verify_all_status };
+        enum cuzk_status *const stages[] = {&fake.parse_status, &fake.synth_status,
+                                            &fake.load_status, &fake.check_status,
+                                            &fake.verify_all_status};
         struct cuzk_engine *engine = fake_engine(&fake, &plain);
         struct fake_result result;
         *stages[stage] = CUZK_BAD_PARAMS;
@@ -198,7 +197,8 @@ static void a_failure_at_any_stage_leaves_nothing_behind(void **state)
     }
 }
 
-/* The file was replaced under the map: the job in flight fails and says so, the next one loads anew. */
+/* The file was replaced under the map: the job in flight fails and says so, the next one loads
+ * anew. */
 static void changed_parameters_are_loaded_again(void **state)
 {
     (void)state;
@@ -292,7 +292,7 @@ static void a_small_budget_only_makes_it_slower(void **state)
     fake_init(&fake, 2);
     fake.partition_bytes = UINT64_C(300) << 20;
     fake.host_bytes = UINT64_C(100) << 20;
-    struct cuzk_engine_options options = { .synthesis_concurrency = 4, .synthesis_lookahead = 4 };
+    struct cuzk_engine_options options = {.synthesis_concurrency = 4, .synthesis_lookahead = 4};
     struct cuzk_engine *engine = fake_engine(&fake, &options);
     char ids[10][CUZK_JOB_ID_BYTES];
     struct fake_result result;
@@ -300,7 +300,8 @@ static void a_small_budget_only_makes_it_slower(void **state)
     bool attached;
     for (unsigned i = 0; i < 10; i++)
         assert_ok(fake_submit(engine, "", (char)('a' + i), 5, CUZK_PRIORITY_NORMAL, ids[i],
-                              &attached, &err), err);
+                              &attached, &err),
+                  err);
     for (unsigned i = 0; i < 10; i++) {
         fake_await(engine, ids[i], 0, &result);
         assert_true(fake_proof_is_of(&result, (char)('a' + i), 5));
@@ -314,8 +315,8 @@ static void a_small_budget_only_makes_it_slower(void **state)
     fake_destroy(&fake);
 }
 
-/* Every allocation of a job's life fails once: the job ends, as failed or as a proof, and the engine goes
-   on. */
+/* Every allocation of a job's life fails once: the job ends, as failed or as a proof, and the
+   engine goes on. */
 static void lack_of_memory_is_an_error_and_not_an_end(void **state)
 {
     (void)state;
@@ -356,9 +357,9 @@ static void opening_fails_cleanly_without_memory(void **state)
     for (long after = 0;; after++) {
         struct fake fake;
         fake_init(&fake, 1);
-        const struct work_device device = { "fake", "fake" };
+        const struct work_device device = {"fake", "fake"};
         static const struct work_ops no_ops;
-        const struct work_setup setup = { .ops = &no_ops, .devices = &device, .n_devices = 1 };
+        const struct work_setup setup = {.ops = &no_ops, .devices = &device, .n_devices = 1};
         struct cuzk_engine *engine;
         struct cuzk_error err;
         mem_fail_after(after);

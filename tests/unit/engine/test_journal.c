@@ -1,4 +1,5 @@
-/* Jobs across deaths of the process. Each test works in a folder of its own and dies in child processes. */
+/* Jobs across deaths of the process. Each test works in a folder of its own and dies in child
+ * processes. */
 #include "support/support.h"
 #include "unit/engine/fake.h"
 
@@ -37,7 +38,7 @@ static int remove_folder(void **state)
 
 static struct cuzk_engine *open_here(struct fake *fake)
 {
-    struct cuzk_engine_options options = { .state_dir = folder };
+    struct cuzk_engine_options options = {.state_dir = folder};
     fake_init(fake, 1);
     return fake_engine(fake, &options);
 }
@@ -61,7 +62,7 @@ static unsigned count_files(const char *ending)
     return n;
 }
 
-/* --- Dying at a given point --------------------------------------------------------------------- */
+/* --- Dying at a given point -------------------------------------------------------- */
 
 struct death {
     pthread_mutex_t lock;
@@ -84,7 +85,7 @@ static void child_work(unsigned points, int report_fd)
 {
     struct fake fake;
     struct cuzk_engine *engine = open_here(&fake);
-    struct death death = { PTHREAD_MUTEX_INITIALIZER, points };
+    struct death death = {PTHREAD_MUTEX_INITIALIZER, points};
     journal_set_probe(engine->journal, die_at_point, &death);
     char ids[3][CUZK_JOB_ID_BYTES];
     for (unsigned i = 0; i < 3; i++) {
@@ -92,7 +93,8 @@ static void child_work(unsigned points, int report_fd)
         bool attached;
         memset(ids[i], 0, sizeof ids[i]);
         assert_ok(fake_submit(engine, "same id", (char)('a' + i), 2, CUZK_PRIORITY_NORMAL, ids[i],
-                              &attached, &err), err);
+                              &attached, &err),
+                  err);
         assert_int_equal(write(report_fd, ids[i], CUZK_JOB_ID_BYTES), CUZK_JOB_ID_BYTES);
     }
     for (unsigned i = 0; i < 3; i++) {
@@ -269,7 +271,7 @@ static void orderly_restarts_do_not_count(void **state)
     struct cuzk_error err;
     bool attached;
     for (unsigned i = 0; i < JOURNAL_STARTS_MAX + 2; i++) {
-        struct cuzk_engine_options options = { .state_dir = folder };
+        struct cuzk_engine_options options = {.state_dir = folder};
         fake_init(&fake, 1);
         fake_hold(&fake, FAKE_PROVE);
         struct cuzk_engine *engine = fake_engine(&fake, &options);
@@ -349,7 +351,7 @@ static void a_full_disk_refuses_new_jobs_only(void **state)
         assert_ok(fake_submit(engine, "", 'a', 2, 0, id, &attached, &err), err);
         fake_wait_inside(&fake, FAKE_PROVE, 1);
         signal(SIGXFSZ, SIG_IGN);
-        struct rlimit limit = { 16, 16 };
+        struct rlimit limit = {16, 16};
         setrlimit(RLIMIT_FSIZE, &limit);
         assert_int_equal(fake_submit(engine, "", 'b', 2, 0, refused, &attached, &err),
                          CUZK_RESOURCE_EXHAUSTED);
@@ -369,10 +371,13 @@ static void a_damaged_request_fails_its_job_with_the_file(void **state)
     (void)state;
     struct cuzk_error err;
     struct journal *journal;
-    const uint8_t *payloads[1] = { (const uint8_t *)"a\2" };
-    const size_t lens[1] = { 2 };
-    struct cuzk_request from = { .request_id = "x", .kind = CUZK_POREP, .payloads = payloads,
-                                 .payload_lens = lens, .n_payloads = 1 };
+    const uint8_t *payloads[1] = {(const uint8_t *)"a\2"};
+    const size_t lens[1] = {2};
+    struct cuzk_request from = {.request_id = "x",
+                                .kind = CUZK_POREP,
+                                .payloads = payloads,
+                                .payload_lens = lens,
+                                .n_payloads = 1};
     struct request *request;
     assert_ok(request_copy(&from, &request, &err), err);
     assert_ok(journal_open(folder, &journal, &err), err);
@@ -380,7 +385,8 @@ static void a_damaged_request_fails_its_job_with_the_file(void **state)
     request_release(request);
     journal_close(journal);
     char command[PATH_MAX];
-    snprintf(command, sizeof command, "for f in %s/*.0000000000000007; do echo >> $f; done", folder);
+    snprintf(command, sizeof command, "for f in %s/*.0000000000000007; do echo >> $f; done",
+             folder);
     FILE *pipe = popen(command, "r");
     assert_int_equal(pclose(pipe), 0);
     struct fake fake;

@@ -1,5 +1,5 @@
-/* Real PoReps of 2 KiB sectors through the engine and the one-shot calls, on the processor. Needs the
-   2 KiB development parameters: in $CUZK_TEST_PARAMS, else in build/dev-params. */
+/* Real PoReps of 2 KiB sectors through the engine and the one-shot calls, on the processor. Needs
+   the 2 KiB development parameters, which tools/dev-params makes. */
 #include "support/support.h"
 #include "unit/engine/fake.h"
 
@@ -16,11 +16,22 @@
     "v28-stacked-proof-of-replication-merkletree-poseidon_hasher-8-0-0-sha256_hasher-"             \
     "032d3138d22506ec0082ed72b2dcba18df18477904e35bafee82b3793b06832f"
 
+/* Where tools/dev-params puts them. */
 static const char *params_or_skip(void)
 {
-    static char file[1024];
-    const char *folder = getenv("CUZK_TEST_PARAMS");
-    folder = folder ? folder : "build/dev-params";
+    static char folder[512];
+    char file[1024];
+    const char *given = getenv("CUZK_DEV_PARAMS");
+    const char *cache = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+    if (given)
+        snprintf(folder, sizeof folder, "%s", given);
+    else
+        snprintf(folder, sizeof folder, "%s%s/cuzk/dev-params",
+                 cache  ? cache
+                 : home ? home
+                        : "",
+                 cache ? "" : "/.cache");
     snprintf(file, sizeof file, "%s/" PARAMS_2K ".params", folder);
     if (access(file, R_OK) != 0) {
         print_message("SKIP: no 2 KiB development parameters in %s\n", folder);
@@ -32,9 +43,8 @@ static const char *params_or_skip(void)
 static struct cuzk_engine *open_engine(const char *params, const char *backend,
                                        struct timeline *timeline)
 {
-    struct cuzk_engine_options options = { .param_cache = params,
-                                           .backend = backend,
-                                           .timeline = timeline };
+    struct cuzk_engine_options options = {
+        .param_cache = params, .backend = backend, .timeline = timeline};
     struct cuzk_engine *engine;
     struct cuzk_error err;
     assert_ok(cuzk_engine_open(&options, &engine, &err), err);
@@ -45,8 +55,8 @@ static enum cuzk_status submit(struct cuzk_engine *engine, const uint8_t *c1, si
                                struct cuzk_request request, char job_id[CUZK_JOB_ID_BYTES],
                                struct cuzk_error *err)
 {
-    const uint8_t *payloads[1] = { c1 };
-    size_t lens[1] = { len };
+    const uint8_t *payloads[1] = {c1};
+    size_t lens[1] = {len};
     request.kind = request.kind ? request.kind : CUZK_POREP;
     request.payloads = payloads;
     request.payload_lens = lens;
@@ -64,20 +74,20 @@ static void a_real_c1_becomes_a_proof(void **state)
     struct cuzk_error err;
     char id[CUZK_JOB_ID_BYTES];
     struct fake_result result;
-    struct cuzk_request request = { .request_id = "porep-1000-42",
-                                    .sector_bytes = 2048,
-                                    .registered_proof = 5,
-                                    .has_sector_number = true,
-                                    .sector_number = 42,
-                                    .has_miner_id = true,
-                                    .miner_id = 1000 };
+    struct cuzk_request request = {.request_id = "porep-1000-42",
+                                   .sector_bytes = 2048,
+                                   .registered_proof = 5,
+                                   .has_sector_number = true,
+                                   .sector_number = 42,
+                                   .has_miner_id = true,
+                                   .miner_id = 1000};
     assert_ok(submit(engine, c1, len, request, id, &err), err);
     fake_await(engine, id, 0, &result);
     assert_string_equal(result.error.text, "");
     assert_int_equal(result.outcome, CUZK_JOB_COMPLETED);
     assert_int_equal(result.proof_len, 192);
     assert_true(result.device_ms > 0 && result.total_ms >= result.device_ms);
-    struct cuzk_prove_options options = { .param_cache = params };
+    struct cuzk_prove_options options = {.param_cache = params};
     assert_ok(cuzk_verify_c1(&options, c1, len, result.proof, result.proof_len, NULL, &err), err);
     char *json = cuzk_engine_status_json(engine);
     assert_non_null(strstr(json, "\"circuit_id\":\"porep-2k\""));
@@ -100,17 +110,18 @@ static void wrong_requests_fail_fast(void **state)
         enum cuzk_status refused; /* at once, or CUZK_OK */
         const char *text;
     } cases[] = {
-        { { .kind = CUZK_WINNING_POST }, CUZK_UNSUPPORTED, "winning_post" },
-        { { .sector_bytes = 3000 }, CUZK_INVALID_ARGUMENT, "sector_size" },
-        { { .sector_bytes = 8 << 20 }, CUZK_BAD_PARAMS, "porep-8m" },
-        { { .registered_proof = 1000 }, CUZK_INVALID_ARGUMENT, "registered_proof" },
-        { { .registered_proof = 3, .sector_bytes = 2048 }, CUZK_INVALID_ARGUMENT, "sector_size" },
-        { { .has_miner_id = true, .miner_id = 1000, .has_sector_number = true,
-            .sector_number = 43 }, CUZK_OK, "replica_id" },
+        {{.kind = CUZK_WINNING_POST}, CUZK_UNSUPPORTED, "winning_post"},
+        {{.sector_bytes = 3000}, CUZK_INVALID_ARGUMENT, "sector_size"},
+        {{.sector_bytes = 8 << 20}, CUZK_BAD_PARAMS, "porep-8m"},
+        {{.registered_proof = 1000}, CUZK_INVALID_ARGUMENT, "registered_proof"},
+        {{.registered_proof = 3, .sector_bytes = 2048}, CUZK_INVALID_ARGUMENT, "sector_size"},
+        {{.has_miner_id = true, .miner_id = 1000, .has_sector_number = true, .sector_number = 43},
+         CUZK_OK,
+         "replica_id"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char id[CUZK_JOB_ID_BYTES];
-        struct cuzk_error err = { CUZK_OK, "" };
+        struct cuzk_error err = {CUZK_OK, ""};
         struct fake_result result;
         enum cuzk_status status = submit(engine, c1, len, cases[i].request, id, &err);
         assert_int_equal(status, cases[i].refused);
@@ -133,15 +144,14 @@ static void a_simulation_never_completes_a_job(void **state)
     const char *params = params_or_skip();
     size_t len;
     uint8_t *c1 = vector_read_or_skip("reference/porep-2k/c1.json", &len);
-    struct cuzk_engine_options options = { .param_cache = params,
-                                           .backend = "sim",
-                                           .sim_timing = "prove_ms=1" };
+    struct cuzk_engine_options options = {
+        .param_cache = params, .backend = "sim", .sim_timing = "prove_ms=1"};
     struct cuzk_engine *engine;
     struct cuzk_error err;
     char id[CUZK_JOB_ID_BYTES];
     struct fake_result result;
     assert_ok(cuzk_engine_open(&options, &engine, &err), err);
-    assert_ok(submit(engine, c1, len, (struct cuzk_request){ 0 }, id, &err), err);
+    assert_ok(submit(engine, c1, len, (struct cuzk_request){0}, id, &err), err);
     fake_await(engine, id, 0, &result);
     assert_int_equal(result.outcome, CUZK_JOB_FAILED);
     assert_non_null(strstr(result.error.text, "simulation"));
@@ -161,7 +171,7 @@ static void one_call_proves_and_another_verifies(void **state)
     const char *params = params_or_skip();
     size_t len;
     uint8_t *c1 = vector_read_or_skip("reference/porep-2k/c1.json", &len);
-    struct cuzk_prove_options options = { .param_cache = params, .backend = "cpu" };
+    struct cuzk_prove_options options = {.param_cache = params, .backend = "cpu"};
     struct cuzk_phase_times times;
     struct cuzk_error err;
     uint8_t *proof;
@@ -171,14 +181,13 @@ static void one_call_proves_and_another_verifies(void **state)
     assert_true(times.msm_ns > 0 && times.ntt_ns > 0 && times.eval_ns > 0);
     assert_true(times.msm_ns + times.ntt_ns + times.eval_ns <= times.device_ns);
     assert_true(times.peak_rss_bytes > 0);
-    print_message("2 KiB PoRep: parse %.3f s, circuit %.3f, parameters %.3f, synthesis %.3f, rows %.3f,"
-                  " quotient %.3f, sums %.3f, finish %.3f, verify %.3f, total %.2f, cpu %.2f\n",
-                  (double)times.parse_ns / 1e9, (double)times.shape_ns / 1e9,
-                  (double)times.params_ns / 1e9, (double)times.synthesis_ns / 1e9,
-                  (double)times.eval_ns / 1e9, (double)times.ntt_ns / 1e9,
-                  (double)times.msm_ns / 1e9, (double)times.finish_ns / 1e9,
-                  (double)times.verify_ns / 1e9, (double)times.total_ns / 1e9,
-                  (double)times.cpu_ns / 1e9);
+    print_message(
+        "2 KiB PoRep: parse %.3f s, circuit %.3f, parameters %.3f, synthesis %.3f, rows %.3f,"
+        " quotient %.3f, sums %.3f, finish %.3f, verify %.3f, total %.2f, cpu %.2f\n",
+        (double)times.parse_ns / 1e9, (double)times.shape_ns / 1e9, (double)times.params_ns / 1e9,
+        (double)times.synthesis_ns / 1e9, (double)times.eval_ns / 1e9, (double)times.ntt_ns / 1e9,
+        (double)times.msm_ns / 1e9, (double)times.finish_ns / 1e9, (double)times.verify_ns / 1e9,
+        (double)times.total_ns / 1e9, (double)times.cpu_ns / 1e9);
     assert_ok(cuzk_verify_c1(&options, c1, len, proof, proof_len, NULL, &err), err);
     proof[191] ^= 1;
     enum cuzk_status status = cuzk_verify_c1(&options, c1, len, proof, proof_len, NULL, &err);
@@ -197,18 +206,18 @@ static void synthesis_has_the_known_digests(void **state)
     uint8_t *c1 = vector_read_or_skip("reference/porep-2k/c1.json", &len);
     size_t known_len;
     char *known = (char *)vector_read_or_skip("reference/porep-2k/witness.sha256", &known_len);
-    struct cuzk_synth_options options = { .digests = true, .iterations = 2 };
+    struct cuzk_synth_options options = {.digests = true, .iterations = 2};
     struct cuzk_synth_report report;
     struct cuzk_error err;
     assert_ok(cuzk_synth_c1(&options, c1, len, &report, &err), err);
     const struct {
         const char *key;
         const uint8_t *digest;
-    } digests[] = { { "inputs_sha256 ", report.inputs_sha256 },
-                    { "aux_sha256 ", report.aux_sha256 },
-                    { "a_sha256 ", report.a_sha256 },
-                    { "b_sha256 ", report.b_sha256 },
-                    { "c_sha256 ", report.c_sha256 } };
+    } digests[] = {{"inputs_sha256 ", report.inputs_sha256},
+                   {"aux_sha256 ", report.aux_sha256},
+                   {"a_sha256 ", report.a_sha256},
+                   {"b_sha256 ", report.b_sha256},
+                   {"c_sha256 ", report.c_sha256}};
     for (size_t i = 0; i < sizeof digests / sizeof *digests; i++) {
         char *at = strstr(known, digests[i].key);
         assert_non_null(at);

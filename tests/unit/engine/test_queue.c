@@ -34,9 +34,9 @@ static void queue_is_ordered_after_any_insertions_and_removals(void **state)
 {
     (void)state;
     for (uint32_t seed = 1; seed <= 20; seed++) {
-        struct queue queue = { 0 };
+        struct queue queue = {0};
         static struct queue_entry entries[ENTRIES];
-        bool inside[ENTRIES] = { false };
+        bool inside[ENTRIES] = {false};
         size_t n = 0;
         uint32_t random = seed;
         for (unsigned step = 0; step < 2000; step++) {
@@ -45,7 +45,7 @@ static void queue_is_ordered_after_any_insertions_and_removals(void **state)
                 queue_remove(&queue, &entries[i]);
                 n--;
             } else {
-                entries[i] = (struct queue_entry){ (int)(next_random(&random) % 4), i, NULL };
+                entries[i] = (struct queue_entry){(int)(next_random(&random) % 4), i, NULL};
                 size_t rank = queue_rank(&queue, &entries[i]);
                 assert_true(queue_insert(&queue, &entries[i]));
                 assert_ptr_equal(queue.entries[rank], &entries[i]);
@@ -62,8 +62,8 @@ static void queue_is_ordered_after_any_insertions_and_removals(void **state)
 static void queue_survives_lack_of_memory(void **state)
 {
     (void)state;
-    struct queue queue = { 0 };
-    struct queue_entry entry = { 1, 1, NULL };
+    struct queue queue = {0};
+    struct queue_entry entry = {1, 1, NULL};
     mem_fail_after(0);
     assert_false(queue_insert(&queue, &entry));
     mem_fail_after(-1);
@@ -77,13 +77,20 @@ static void only_legal_steps_of_a_job_are_legal(void **state)
 {
     (void)state;
     static const char *const expected[JOB_STATES] = {
-        [JOB_ACCEPTED] = ".Q..." "FX.",
-        [JOB_QUEUED] = "..P.." "FX.",
-        [JOB_PARSING] = "...R." "FX.",
-        [JOB_RUNNING] = "....D" "FX.",
-        [JOB_DONE] = "......." "E",
-        [JOB_FAILED] = "......." "E",
-        [JOB_CANCELLED] = "......." "E",
+        [JOB_ACCEPTED] = ".Q..."
+                         "FX.",
+        [JOB_QUEUED] = "..P.."
+                       "FX.",
+        [JOB_PARSING] = "...R."
+                        "FX.",
+        [JOB_RUNNING] = "....D"
+                        "FX.",
+        [JOB_DONE] = "......."
+                     "E",
+        [JOB_FAILED] = "......."
+                       "E",
+        [JOB_CANCELLED] = "......."
+                          "E",
         [JOB_EXPIRED] = "........",
     };
     for (unsigned from = 0; from < JOB_STATES; from++)
@@ -94,12 +101,12 @@ static void only_legal_steps_of_a_job_are_legal(void **state)
 
 static struct cuzk_request sample(const uint8_t *const *payloads, const size_t *lens)
 {
-    return (struct cuzk_request){ .request_id = "r",
-                                  .kind = CUZK_WINDOW_POST,
-                                  .sector_bytes = 2048,
-                                  .payloads = payloads,
-                                  .payload_lens = lens,
-                                  .n_payloads = 2 };
+    return (struct cuzk_request){.request_id = "r",
+                                 .kind = CUZK_WINDOW_POST,
+                                 .sector_bytes = 2048,
+                                 .payloads = payloads,
+                                 .payload_lens = lens,
+                                 .n_payloads = 2};
 }
 
 static void digest_of(const struct cuzk_request *from, uint8_t hash[REQUEST_HASH_BYTES])
@@ -115,11 +122,11 @@ static void digest_of(const struct cuzk_request *from, uint8_t hash[REQUEST_HASH
 static void identity_is_in_every_field(void **state)
 {
     (void)state;
-    uint8_t field[32] = { 1 };
-    const uint8_t *payloads[2] = { (const uint8_t *)"ab", (const uint8_t *)"c" };
-    const uint8_t *shifted[2] = { (const uint8_t *)"a", (const uint8_t *)"bc" };
-    const size_t lens[2] = { 2, 1 };
-    const size_t shifted_lens[2] = { 1, 2 };
+    uint8_t field[32] = {1};
+    const uint8_t *payloads[2] = {(const uint8_t *)"ab", (const uint8_t *)"c"};
+    const uint8_t *shifted[2] = {(const uint8_t *)"a", (const uint8_t *)"bc"};
+    const size_t lens[2] = {2, 1};
+    const size_t shifted_lens[2] = {1, 2};
     struct cuzk_request variants[13];
     for (unsigned i = 0; i < 13; i++)
         variants[i] = sample(payloads, lens);
@@ -153,9 +160,9 @@ static void identity_is_in_every_field(void **state)
 static void a_request_comes_back_from_its_bytes(void **state)
 {
     (void)state;
-    uint8_t field[32] = { 7 };
-    const uint8_t *payloads[2] = { (const uint8_t *)"ab", (const uint8_t *)"c" };
-    const size_t lens[2] = { 2, 1 };
+    uint8_t field[32] = {7};
+    const uint8_t *payloads[2] = {(const uint8_t *)"ab", (const uint8_t *)"c"};
+    const size_t lens[2] = {2, 1};
     struct cuzk_request from = sample(payloads, lens);
     from.has_miner_id = true;
     from.miner_id = 1000;
