@@ -47,7 +47,7 @@ enum cuzk_priority {
 struct cuzk_engine_options {
     const char *param_cache; /* folder of v28-*.params and .vk; required */
     const char *state_dir;   /* folder of the job journal; NULL: nothing outlives the process */
-    const char *backend;     /* "cpu", "cuda", "sim"; NULL: cuda where there is a device, else cpu */
+    const char *backend;     /* "cpu", "cuda", "sim"; NULL: cuda if there is a device, else cpu */
     const char *devices;     /* comma-separated indices or UUIDs; NULL: all */
     unsigned threads;        /* of the cpu backend and of checks; 0: all of this process */
     unsigned synthesis_concurrency; /* partitions synthesized at once; 0: 1 */

@@ -109,6 +109,8 @@ static enum cuzk_status reserve(struct cuzk_engine *engine, struct call *call)
     struct job *same = find_same(engine, call->request);
     call->flag = same != NULL;
     if (same) {
+        if (job_is_over(same)) /* whoever asks again has the full time to fetch it */
+            same->expires_ms = clock_now_ms() + engine->keep_ms;
         memcpy(call->job_id, same->id, CUZK_JOB_ID_BYTES);
         call->position = same->in_line && is_waiting(same) ? position_of(engine, same) : 0;
         return CUZK_OK;

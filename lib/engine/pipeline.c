@@ -233,6 +233,8 @@ bool pipeline_wants_parse(const struct pipeline *pipeline, enum cuzk_priority pr
     unsigned ahead = parsing;
     for (size_t i = 0; i < pipeline->queue.len; i++) {
         const struct pipeline_job *job = pipeline->queue.entries[i]->owner;
+        if (job->entry.priority < (int)priority)
+            break; /* lesser jobs do not keep this one back */
         if (job->ready && job->count[PARTITION_WAITING] == job->n_partitions)
             ahead++;
     }

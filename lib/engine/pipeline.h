@@ -110,8 +110,9 @@ void pipeline_redo(struct pipeline *pipeline, struct pipeline_job *job, unsigned
 /* Takes a device out of use, unless it is the last one: then false, and it stays. */
 bool pipeline_quarantine(struct pipeline *pipeline, unsigned device);
 
-/* May a job of this priority be parsed now? Keeps few parsed jobs in memory: one whose synthesis
-   has not begun for each synthesis worker; CRITICAL jobs always. */
+/* May a job of this priority be parsed now? Keeps few parsed jobs in memory: one of this
+   priority or a higher one, whose synthesis has not begun, for each synthesis worker. CRITICAL jobs
+   always. parsing: such jobs that are being parsed. */
 bool pipeline_wants_parse(const struct pipeline *pipeline, enum cuzk_priority priority,
                           unsigned parsing);
 

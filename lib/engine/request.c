@@ -44,8 +44,7 @@ const char *request_kind_label(enum cuzk_proof_kind kind)
     return "unknown";
 }
 
-/* Length of the UTF-8 sequence at p (its bytes before the terminator are looked at), 0 if
- * malformed. */
+/* Length of the UTF-8 sequence at p, 0 if malformed. Does not look beyond a terminator. */
 static unsigned utf8_sequence(const unsigned char *p)
 {
     unsigned len = p[0] < 0x80                   ? 1

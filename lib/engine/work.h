@@ -1,6 +1,6 @@
 /* What the engine's core schedules, without knowing what it is: the seam between the pipeline and
-   circuits, proofs and parameter files. Filled for real in real.c and porep.c, by fakes in tests.
- */
+   circuits, proofs and parameter files. Filled for real in real.c and porep.c, by fakes in
+   tests. */
 #ifndef ENGINE_WORK_H
 #define ENGINE_WORK_H
 

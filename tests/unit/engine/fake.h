@@ -32,7 +32,7 @@ struct fake {
     unsigned loads;     /* alive */
 
     /* How it behaves. prove_status is asked with the lock held; CUZK_VERIFY_FAILED makes a bad
-     * proof. */
+       proof. */
     enum cuzk_status (*prove_status)(const struct fake_taken *take, unsigned attempt);
     unsigned attempts[256][64]; /* by tag and partition */
     enum cuzk_status parse_status, synth_status, load_status, check_status, verify_all_status;

@@ -234,6 +234,31 @@ static void critical_is_parsed_and_loaded_past_others(void **state)
     fake_destroy(&fake);
 }
 
+/* A job that is parsed and waits does not keep a more important one from being parsed. */
+static void lesser_jobs_do_not_keep_others_back(void **state)
+{
+    (void)state;
+    struct fake fake;
+    fake_init(&fake, 1);
+    struct cuzk_engine *engine = fake_engine(&fake, &plain);
+    char ids[3][CUZK_JOB_ID_BYTES];
+    struct fake_result result;
+    fake_hold(&fake, FAKE_SYNTH);
+    submit(engine, "", 'a', 2, CUZK_PRIORITY_NORMAL, ids[0]);
+    fake_wait_inside(&fake, FAKE_SYNTH, 1);
+    submit(engine, "", 'b', 2, CUZK_PRIORITY_NORMAL, ids[1]);
+    fake_wait_entered(&fake, FAKE_PARSE, 2);
+    submit(engine, "", 'c', 2, CUZK_PRIORITY_HIGH, ids[2]);
+    fake_wait_entered(&fake, FAKE_PARSE, 3);
+    fake_open(&fake, FAKE_SYNTH);
+    for (unsigned i = 0; i < 3; i++) {
+        fake_await(engine, ids[i], 0, &result);
+        assert_true(fake_proof_is_of(&result, (char)('a' + i), 2));
+    }
+    cuzk_engine_close(engine);
+    fake_destroy(&fake);
+}
+
 static void waiting_can_time_out_and_be_called_off(void **state)
 {
     (void)state;
@@ -493,6 +518,7 @@ int main(void)
         cmocka_unit_test(bad_requests_are_refused_with_the_field),
         cmocka_unit_test(critical_waits_for_one_partition_only),
         cmocka_unit_test(critical_is_parsed_and_loaded_past_others),
+        cmocka_unit_test(lesser_jobs_do_not_keep_others_back),
         cmocka_unit_test(waiting_can_time_out_and_be_called_off),
         cmocka_unit_test(cancelling_works_in_every_phase),
         cmocka_unit_test(unknown_jobs_cannot_be_cancelled),

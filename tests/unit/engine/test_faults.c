@@ -198,7 +198,7 @@ static void a_failure_at_any_stage_leaves_nothing_behind(void **state)
 }
 
 /* The file was replaced under the map: the job in flight fails and says so, the next one loads
- * anew. */
+   anew. */
 static void changed_parameters_are_loaded_again(void **state)
 {
     (void)state;
