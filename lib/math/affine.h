@@ -50,7 +50,7 @@ struct g2_kernel {
 
 extern const struct g1_kernel g1_kernel_portable;
 extern const struct g2_kernel g2_kernel_portable;
-extern const struct g1_kernel g1_kernel_avx2; /* x86-64, where avx2_supported() */
+extern const struct g1_kernel g1_kernel_avx2; /* x86-64 with AVX2 and FMA */
 
 /* The fastest kernel that runs on this machine. */
 const struct g1_kernel *g1_kernel_best(void);

@@ -78,119 +78,17 @@ AVX2_INLINE void to_double(struct fp4d *out, const struct fp4 *a)
 
 static void set_constant(struct fp4d *out, const int64_t limbs[LIMBS])
 {
+    AVX2_UNROLL
     for (unsigned i = 0; i < LIMBS; i++)
         out->limb[i] = _mm256_set1_pd((double)limbs[i]);
 }
 
-/* Column k of a product of 8 by 8 limbs: its lower halves, and the upper halves of column k - 1. */
-AVX2_INLINE unsigned column_products(unsigned k)
-{
-    return k < LIMBS ? k + 1 : 2 * LIMBS - 1 - k;
-}
-
-AVX2_INLINE __m256i column_bias(unsigned k)
-{
-    return avx2_bias(column_products(k), k == 0 ? 0 : column_products(k - 1));
-}
-
-/* Adds column k of a·b to *sum and its upper halves to *next. */
-AVX2_INLINE void add_column(__m256i *sum, __m256i *next, const __m256d *a, const __m256d *b,
-                            unsigned k, const struct avx2_constants *c)
-{
-    AVX2_UNROLL
-    for (unsigned i = k < LIMBS ? 0 : k - LIMBS + 1; i <= (k < LIMBS ? k : LIMBS - 1); i++)
-        avx2_multiply_add(sum, next, a[i], &b[k - i], c);
-}
-
-/* The limb of a finished column; what is above 52 bits goes to *carry. */
-AVX2_INLINE __m256i finish_column(__m256i sum, __m256i *carry)
-{
-    *carry = _mm256_srli_epi64(sum, 52);
-    return _mm256_and_si256(sum, avx2_set(AVX2_LIMB_MASK));
-}
-
-/* out = a·b/2^416 mod p, below p + a·b/2^416.
-
-   T = a·b; q = T·(-1/p) mod 2^416; the result is (T + q·p)/2^416. All limbs of q are computed before
-   q·p, which takes a few products more than the usual alternation but has no long chain of
-   dependent instructions. T + q·p vanishes modulo 2^416, so of the lower half of q·p only its carry
-   is needed: columns 6 (upper halves) and 7 tell it, since the lower half's top limb is known. */
+/* out = a·b/2^416 mod p, below p + a·b/2^416. */
 static __attribute__((noinline)) void multiply(struct fp4 *out, const struct fp4d *a,
                                                const struct fp4d *b, const struct tables *tables)
 {
-    const struct avx2_constants c = avx2_constants();
-    const __m256i zero = _mm256_setzero_si256();
-    __m256d x[LIMBS];
-    struct fp4d low;
-    __m256i high[LIMBS];
-    __m256i next = column_bias(0);
-    __m256i carry = zero;
-    __m256i any = zero;
-    AVX2_UNROLL
-    for (unsigned i = 0; i < LIMBS; i++)
-        x[i] = a->limb[i];
-    AVX2_UNROLL
-    for (unsigned k = 0; k < LIMBS; k++) {
-        __m256i sum = _mm256_add_epi64(next, carry);
-        next = column_bias(k + 1);
-        add_column(&sum, &next, x, b->limb, k, &c);
-        sum = finish_column(sum, &carry);
-        any = _mm256_or_si256(any, sum);
-        low.limb[k] = avx2_to_double(sum);
-    }
-    /* The lower half of T + q·p is 0 or, if T's is not 0, carries 1. */
-    carry = _mm256_add_epi64(carry, _mm256_add_epi64(avx2_set(1), _mm256_cmpeq_epi64(any, zero)));
-    AVX2_UNROLL
-    for (unsigned k = LIMBS; k < 2 * LIMBS; k++) {
-        __m256i sum = next;
-        next = k + 1 < 2 * LIMBS ? column_bias(k + 1) : zero;
-        add_column(&sum, &next, x, b->limb, k, &c);
-        high[k - LIMBS] = sum;
-    }
-    high[0] = _mm256_add_epi64(high[0], carry);
-
-    next = column_bias(0);
-    carry = zero;
-    AVX2_UNROLL
-    for (unsigned i = 0; i < LIMBS; i++)
-        x[i] = low.limb[i];
-    struct fp4d q;
-    AVX2_UNROLL
-    for (unsigned k = 0; k < LIMBS; k++) {
-        __m256i sum = _mm256_add_epi64(next, carry);
-        next = column_bias(k + 1);
-        if (k + 1 < LIMBS) {
-            add_column(&sum, &next, x, tables->minus_inverse.limb, k, &c);
-        } else {
-            AVX2_UNROLL
-            for (unsigned i = 0; i < LIMBS; i++)
-                avx2_multiply_add_low(&sum, x[i], &tables->minus_inverse.limb[k - i], &c);
-        }
-        q.limb[k] = avx2_to_double(finish_column(sum, &carry));
-    }
-
-    AVX2_UNROLL
-    for (unsigned i = 0; i < LIMBS; i++)
-        x[i] = q.limb[i];
-    __m256i sum = column_bias(LIMBS - 1);
-    AVX2_UNROLL
-    for (unsigned i = 0; i < LIMBS - 1; i++)
-        avx2_multiply_add_high(&sum, x[i], &tables->modulus.limb[LIMBS - 2 - i], &c);
-    next = column_bias(LIMBS);
-    add_column(&sum, &next, x, tables->modulus.limb, LIMBS - 1, &c);
-    /* sum = carry·2^52 + (2^52 - 1 - top limb of T's lower half) - (less than 2^4): rounded. */
-    const __m256i top = _mm256_castpd_si256(
-        _mm256_add_pd(low.limb[LIMBS - 1], _mm256_set1_pd(0x1p52)));
-    sum = _mm256_add_epi64(sum, _mm256_and_si256(top, avx2_set(AVX2_LIMB_MASK)));
-    sum = _mm256_sub_epi64(sum, avx2_set(AVX2_LIMB_MASK - (INT64_C(1) << 51)));
-    carry = _mm256_srli_epi64(sum, 52);
-    AVX2_UNROLL
-    for (unsigned k = LIMBS; k < 2 * LIMBS; k++) {
-        sum = _mm256_add_epi64(next, _mm256_add_epi64(high[k - LIMBS], carry));
-        next = k + 1 < 2 * LIMBS ? column_bias(k + 1) : zero;
-        add_column(&sum, &next, x, tables->modulus.limb, k, &c);
-        out->limb[k - LIMBS] = k + 1 < 2 * LIMBS ? finish_column(sum, &carry) : sum;
-    }
+    avx2_montgomery(out->limb, a->limb, b->limb, tables->modulus.limb, tables->minus_inverse.limb,
+                    LIMBS);
 }
 
 /* --- Words and limbs ----------------------------------------------------------------------------- */
@@ -234,11 +132,13 @@ static void load_words(__m256i w[WORDS], const blst_fp *const from[LANES])
 {
     __m256i row[LANES];
     __m128i end[LANES];
+    AVX2_UNROLL
     for (unsigned i = 0; i < LANES; i++) {
         row[i] = _mm256_loadu_si256(words_at(from[i]));
         end[i] = _mm_loadu_si128((const __m128i *)(const void *)&from[i]->l[4]);
     }
     avx2_transpose(row);
+    AVX2_UNROLL
     for (unsigned i = 0; i < 4; i++)
         w[i] = row[i];
     const __m256i even = _mm256_set_m128i(end[2], end[0]);
@@ -257,6 +157,7 @@ static void store(blst_fp *const to[LANES], const struct fp4 *a)
                                  _mm256_extracti128_si256(even, 1),
                                  _mm256_extracti128_si256(odd, 1) };
     avx2_transpose(w);
+    AVX2_UNROLL
     for (unsigned i = 0; i < LANES; i++) {
         _mm256_storeu_si256((__m256i *)(void *)to[i], w[i]);
         _mm_storeu_si128((__m128i *)(void *)&to[i]->l[4], end[i]);
@@ -300,6 +201,7 @@ static void reduce(struct fp4 *a)
 
 static void blend(struct fp4 *a, const struct fp4 *b, __m256i mask)
 {
+    AVX2_UNROLL
     for (unsigned i = 0; i < LIMBS; i++)
         a->limb[i] = _mm256_blendv_epi8(a->limb[i], b->limb[i], mask);
 }
@@ -320,6 +222,7 @@ static void load(struct fp4 *out, const struct quad *quad, bool of_b, bool y)
 {
     const blst_fp *from[LANES];
     __m256i w[WORDS];
+    AVX2_UNROLL
     for (unsigned i = 0; i < LANES; i++) {
         const struct g1_affine *point = of_b ? quad->pairs[i]->b : quad->pairs[i]->a;
         from[i] = y ? &point->p.y : &point->p.x;
@@ -352,6 +255,7 @@ static __attribute__((noinline)) void treat_rare(struct quad *quad)
 {
     int64_t doubles[LANES];
     int64_t others[LANES];
+    AVX2_UNROLL
     for (unsigned i = 0; i < LANES; i++) {
         quad->kind[i] = classify_rare(quad->pairs[i]);
         doubles[i] = -(quad->kind[i] == PAIR_DOUBLE);
@@ -362,6 +266,7 @@ static __attribute__((noinline)) void treat_rare(struct quad *quad)
     struct fp4 y;
     load(&y, quad, false, true);
     struct fp4 unit;
+    AVX2_UNROLL
     for (unsigned i = 0; i < LIMBS; i++) {
         y.limb[i] = _mm256_add_epi64(y.limb[i], y.limb[i]);
         unit.limb[i] = avx2_set(one[i]);
@@ -373,6 +278,7 @@ static __attribute__((noinline)) void treat_rare(struct quad *quad)
 
 static void load_quad(struct quad *quad, const struct g1_pair *pairs)
 {
+    AVX2_UNROLL
     for (unsigned i = 0; i < LANES; i++)
         quad->pairs[i] = &pairs[i];
     load(&quad->x_a, quad, false, false);
@@ -391,11 +297,13 @@ static void numerator(struct fp4d *out, const struct quad *quad, const struct fp
                       const struct tables *tables)
 {
     int64_t signs[LANES];
+    AVX2_UNROLL
     for (unsigned i = 0; i < LANES; i++)
         signs[i] = -(int64_t)quad->pairs[i]->negate_b;
     const __m256i sign = _mm256_loadu_si256((const __m256i *)(const void *)signs);
     struct fp4 y;
     load(&y, quad, true, true);
+    AVX2_UNROLL
     for (unsigned i = 0; i < LIMBS; i++)
         y.limb[i] = _mm256_sub_epi64(_mm256_xor_si256(y.limb[i], sign), sign);
     subtract(&y, &y, y_a, spread_2p);
@@ -404,6 +312,7 @@ static void numerator(struct fp4d *out, const struct quad *quad, const struct fp
         struct fp4d x;
         to_double(&x, &quad->x_a);
         multiply(&square, &x, &x, tables);
+        AVX2_UNROLL
         for (unsigned i = 0; i < LIMBS; i++)
             square.limb[i] = _mm256_add_epi64(
                 square.limb[i], _mm256_add_epi64(square.limb[i], square.limb[i]));
@@ -418,6 +327,7 @@ static void numerator(struct fp4d *out, const struct quad *quad, const struct fp
 static void store_rare(const struct quad *quad, const struct g1_affine *a,
                        const struct g1_affine *b)
 {
+    AVX2_UNROLL
     for (unsigned i = 0; i < LANES; i++) {
         struct g1_affine *out = quad->pairs[i]->out;
         if (quad->kind[i] == PAIR_A) {
@@ -468,6 +378,7 @@ static void add_quad(const struct quad *quad, const struct fp4 *inverse,
 
     blst_fp *to_x[LANES];
     blst_fp *to_y[LANES];
+    AVX2_UNROLL
     for (unsigned i = 0; i < LANES; i++) {
         to_x[i] = &quad->pairs[i]->out->p.x;
         to_y[i] = &quad->pairs[i]->out->p.y;
@@ -488,11 +399,13 @@ static void invert(struct fp4 *a)
     blst_fp before[LANES]; /* product of the lanes before */
     blst_fp *lanes[LANES];
     const blst_fp *const_lanes[LANES];
+    AVX2_UNROLL
     for (unsigned i = 0; i < LANES; i++)
         lanes[i] = &lane[i];
     reduce(a);
     store(lanes, a);
     blst_fp product = lane[0];
+    AVX2_UNROLL
     for (unsigned i = 1; i < LANES; i++) {
         before[i] = product;
         blst_fp_mul(&product, &product, &lane[i]);
@@ -505,6 +418,7 @@ static void invert(struct fp4 *a)
         blst_fp_mul(&lane[i], &own, &factor);
     }
     blst_fp_mul(&lane[0], &product, &factor);
+    AVX2_UNROLL
     for (unsigned i = 0; i < LANES; i++)
         const_lanes[i] = &lane[i];
     __m256i w[WORDS];
@@ -550,6 +464,7 @@ static __attribute__((noinline)) void add_quads(const struct g1_pair *pairs, siz
     struct quad quad;
     struct fp4 product;
     struct fp4d d;
+    AVX2_UNROLL
     for (unsigned i = 0; i < LIMBS; i++)
         product.limb[i] = avx2_set(one[i]);
     for (size_t i = 0; i < n_quads; i++) {

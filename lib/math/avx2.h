@@ -1,6 +1,6 @@
 /* Exact products of 52-bit integers with floating-point instructions (AVX2 and FMA), four at a time.
-   Include it first: it switches the compiler to these instructions for the rest of the file, so callers
-   must have asked avx2_supported().
+   Include it first: it switches the compiler to these instructions for the rest of the file, so what
+   it contains must only run where __builtin_cpu_supports says so.
 
    A product a·b of integers below 2^52 has 104 bits. Rounding towards zero, fma(a, b, 2^104) keeps
    its upper 52 bits in the last places of the result, and a second fma yields the lower 52 bits
@@ -62,14 +62,7 @@ AVX2_INLINE void avx2_multiply_add(__m256i *low, __m256i *high, __m256d a, const
             : [a] "x"(a), [b] "m"(*b), [c_high] "x"(c->high), [c_both] "x"(c->both));
 }
 
-/* Only the lower half, and only the upper half. */
-AVX2_INLINE void avx2_multiply_add_low(__m256i *low, __m256d a, const __m256d *b,
-                                       const struct avx2_constants *c)
-{
-    __m256i unused = _mm256_setzero_si256();
-    avx2_multiply_add(low, &unused, a, b, c);
-}
-
+/* Only the upper half. */
 AVX2_INLINE void avx2_multiply_add_high(__m256i *high, __m256d a, const __m256d *b,
                                         const struct avx2_constants *c)
 {
@@ -119,6 +112,125 @@ AVX2_INLINE void avx2_carry(__m256i *limbs, unsigned n)
     }
 }
 
+/* --- Montgomery products ------------------------------------------------------------------------- */
+
+enum { AVX2_LIMBS_MAX = 8 };
+
+/* Column k of a product of n by n limbs: its lower halves, and the upper halves of column k - 1. */
+AVX2_INLINE unsigned avx2_column_products(unsigned k, unsigned n)
+{
+    return k < n ? k + 1 : 2 * n - 1 - k;
+}
+
+AVX2_INLINE __m256i avx2_column_bias(unsigned k, unsigned n)
+{
+    return avx2_bias(avx2_column_products(k, n), k == 0 ? 0 : avx2_column_products(k - 1, n));
+}
+
+/* Adds column k of a·b to *sum and its upper halves to *next. */
+AVX2_INLINE void avx2_add_column(__m256i *sum, __m256i *next, const __m256d *a, const __m256d *b,
+                                 unsigned k, unsigned n, const struct avx2_constants *c)
+{
+    AVX2_UNROLL
+    for (unsigned i = 0; i < n; i++) {
+        if (i <= k && k - i < n)
+            avx2_multiply_add(sum, next, a[i], &b[k - i], c);
+    }
+}
+
+/* The limb of a finished column; what is above 52 bits goes to *carry. */
+AVX2_INLINE __m256i avx2_finish_column(__m256i sum, __m256i *carry)
+{
+    *carry = _mm256_srli_epi64(sum, 52);
+    return _mm256_and_si256(sum, avx2_set(AVX2_LIMB_MASK));
+}
+
+/* out = a·b/R mod p, R = 2^52n, below p + a·b/R; all operands of n ≤ 8 limbs below 2^52.
+   minus_inverse is -1/p mod R. n is a constant wherever this is inlined.
+
+   T = a·b; q = T·(-1/p) mod R; the result is (T + q·p)/R. All limbs of q are computed before q·p,
+   which takes a few products more than the usual alternation but has no long chain of dependent
+   instructions. T + q·p vanishes modulo R, so of the lower half of q·p only its carry is needed:
+   columns n - 2 (upper halves) and n - 1 tell it, since the lower half's top limb is known. */
+AVX2_INLINE void avx2_montgomery(__m256i *out, const __m256d *a, const __m256d *b,
+                                 const __m256d *modulus, const __m256d *minus_inverse,
+                                 const unsigned n)
+{
+    const struct avx2_constants c = avx2_constants();
+    const __m256i zero = _mm256_setzero_si256();
+    __m256d x[AVX2_LIMBS_MAX];
+    __m256d low[AVX2_LIMBS_MAX];
+    __m256i high[AVX2_LIMBS_MAX];
+    __m256i next = avx2_column_bias(0, n);
+    __m256i carry = zero;
+    __m256i any = zero;
+    AVX2_UNROLL
+    for (unsigned i = 0; i < n; i++)
+        x[i] = a[i];
+    AVX2_UNROLL
+    for (unsigned k = 0; k < n; k++) {
+        __m256i sum = _mm256_add_epi64(next, carry);
+        next = avx2_column_bias(k + 1, n);
+        avx2_add_column(&sum, &next, x, b, k, n, &c);
+        sum = avx2_finish_column(sum, &carry);
+        any = _mm256_or_si256(any, sum);
+        low[k] = avx2_to_double(sum);
+    }
+    /* The lower half of T + q·p is 0 or, if T's is not 0, carries 1. */
+    const __m256i vanishes = _mm256_cmpeq_epi64(any, zero);
+    carry = _mm256_add_epi64(carry, _mm256_add_epi64(avx2_set(1), vanishes));
+    AVX2_UNROLL
+    for (unsigned k = n; k < 2 * n; k++) {
+        __m256i sum = next;
+        next = k + 1 < 2 * n ? avx2_column_bias(k + 1, n) : zero;
+        avx2_add_column(&sum, &next, x, b, k, n, &c);
+        high[k - n] = sum;
+    }
+    high[0] = _mm256_add_epi64(high[0], carry);
+
+    next = avx2_column_bias(0, n);
+    carry = zero;
+    AVX2_UNROLL
+    for (unsigned i = 0; i < n; i++)
+        x[i] = low[i];
+    __m256d q[AVX2_LIMBS_MAX];
+    AVX2_UNROLL
+    for (unsigned k = 0; k < n; k++) {
+        __m256i sum = _mm256_add_epi64(next, carry);
+        next = avx2_column_bias(k + 1, n);
+        avx2_add_column(&sum, &next, x, minus_inverse, k, n, &c);
+        q[k] = avx2_to_double(avx2_finish_column(sum, &carry));
+    }
+
+    AVX2_UNROLL
+    for (unsigned i = 0; i < n; i++)
+        x[i] = q[i];
+    __m256i sum = avx2_column_bias(n - 1, n);
+    AVX2_UNROLL
+    for (unsigned i = 0; i < n - 1; i++)
+        avx2_multiply_add_high(&sum, x[i], &modulus[n - 2 - i], &c);
+    next = avx2_column_bias(n, n);
+    avx2_add_column(&sum, &next, x, modulus, n - 1, n, &c);
+    /* sum = carry·2^52 + t - (less than 2^4), t being the top limb of the lower half of q·p: it is
+       2^52 - 1 or 2^52 minus T's, or 0 like all of q if T's lower half is 0. Rounded: */
+    const __m256i low_top = _mm256_and_si256(
+        _mm256_castpd_si256(_mm256_add_pd(low[n - 1], _mm256_set1_pd(0x1p52))),
+        avx2_set(AVX2_LIMB_MASK));
+    const __m256i t = _mm256_andnot_si256(
+        vanishes, _mm256_sub_epi64(avx2_set(AVX2_LIMB_MASK), low_top));
+    sum = _mm256_add_epi64(_mm256_sub_epi64(sum, t), avx2_set(INT64_C(1) << 51));
+    carry = _mm256_srli_epi64(sum, 52);
+    AVX2_UNROLL
+    for (unsigned k = n; k < 2 * n; k++) {
+        sum = _mm256_add_epi64(next, _mm256_add_epi64(high[k - n], carry));
+        next = k + 1 < 2 * n ? avx2_column_bias(k + 1, n) : zero;
+        avx2_add_column(&sum, &next, x, modulus, k, n, &c);
+        out[k - n] = k + 1 < 2 * n ? avx2_finish_column(sum, &carry) : sum;
+    }
+}
+
+/* --- Rounding ------------------------------------------------------------------------------------ */
+
 /* Sets rounding towards zero and returns what avx2_rounding_restore wants. Code in between must not be
    inlined into the function that calls these, or it might be moved out. */
 AVX2_INLINE unsigned avx2_rounding_to_zero(void)
@@ -133,15 +245,5 @@ AVX2_INLINE void avx2_rounding_restore(unsigned before)
     _mm_setcsr(before);
 }
 #endif
-
-/* Does this machine have the instructions? */
-static inline bool avx2_supported(void)
-{
-#if defined(MATH_HAVE_AVX2)
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#else
-    return false;
-#endif
-}
 
 #endif

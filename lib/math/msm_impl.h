@@ -9,7 +9,7 @@
 enum {
     CHUNK_POINTS = 1 << 18,
     DECODE_BLOCK = 1 << 12,
-    SUMMER_ITEMS = 1 << 13,
+    SUMMER_ITEMS = 1 << 11,
     SELECTED_LANES = 64,       /* independent partial sums of a subset sum: keeps its batches large */
     SELECTED_BLOCK_WORDS = 512 /* words of the bitmap that a worker takes at a time */
 };

@@ -362,6 +362,10 @@ out:
 
 const struct ntt_arith *ntt_arith_best(void)
 {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return &ntt_arith_avx2;
+#endif
     return &ntt_arith_portable;
 }
 

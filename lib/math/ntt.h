@@ -10,6 +10,7 @@ struct pool;
 /* An implementation of the transforms. All give the same results. */
 struct ntt_arith;
 extern const struct ntt_arith ntt_arith_portable;
+extern const struct ntt_arith ntt_arith_avx2; /* x86-64 with AVX2 and FMA */
 const struct ntt_arith *ntt_arith_best(void); /* the fastest that runs on this machine */
 const char *ntt_arith_name(const struct ntt_arith *arith);
 
