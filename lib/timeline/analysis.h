@@ -198,12 +198,26 @@ struct timeline_stretch {
     enum timeline_cause cause;
 };
 
+/* The phases that a backend records inside GPU spans: X(NAME, "json name"). */
+#define TIMELINE_PHASE_MAP(X)                                                                      \
+    X(UPLOAD, "upload") X(EVAL, "eval") X(NTT, "ntt") X(MSM, "msm")
+
+enum timeline_phase {
+#define X(name, json) TIMELINE_PHASE_##name,
+    TIMELINE_PHASE_MAP(X)
+#undef X
+        TIMELINE_PHASE_COUNT
+};
+
+const char *timeline_phase_name(enum timeline_phase phase);
+
 struct timeline_device {
     int32_t id;
     int64_t busy_us;     /* union of the GPU spans of its workers */
     int64_t idle_us;     /* the run's time less busy_us */
     int64_t spans_us;    /* sum of the GPU spans: counts overlapping workers twice */
     int64_t phases_us;   /* union of its phases (upload, ntt, msm): true occupancy; or NONE */
+    int64_t phase_us[TIMELINE_PHASE_COUNT]; /* sum of each phase's spans */
     int64_t idle_by_cause_us[TIMELINE_CAUSE_COUNT]; /* add up to idle_us */
     struct timeline_stretch *stretches; /* the whole run, in order */
     size_t stretch_count, stretch_capacity;

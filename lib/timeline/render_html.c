@@ -385,7 +385,7 @@ static void add_device_table(struct text *out, const struct timeline_run *run)
         for (unsigned c = 0; c < TIMELINE_CAUSE_COUNT; c++)
             if (device->idle_by_cause_us[c])
                 text_add(
-                    out, "%s: %.1f %% (%.2f s)<br>", timeline_cause_words((enum timeline_cause)c),
+                    out, "%s: %.2f %% (%.3f s)<br>", timeline_cause_words((enum timeline_cause)c),
                     share(device->idle_by_cause_us[c], time), seconds(device->idle_by_cause_us[c]));
         text_add(out, "</td></tr>\n");
     }

@@ -37,6 +37,10 @@ static void add_device(struct text *out, const struct timeline_device *device)
     text_add_ms(out, device->spans_us);
     text_add(out, ",\"phases_ms\":");
     text_add_ms(out, device->phases_us);
+    for (unsigned p = 0; p < TIMELINE_PHASE_COUNT; p++) {
+        text_add(out, ",\"%s_ms\":", timeline_phase_name((enum timeline_phase)p));
+        text_add_ms(out, device->phase_us[p]);
+    }
     text_add(out, ",\"idle_by_cause\":{");
     for (unsigned c = 0; c < TIMELINE_CAUSE_COUNT; c++) {
         text_add(out, "%s\"%s\":", c ? "," : "", timeline_cause_name((enum timeline_cause)c));

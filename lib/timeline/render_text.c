@@ -64,6 +64,30 @@ static double share(int64_t part, int64_t whole)
     return whole > 0 ? 100 * (double)part / (double)whole : 0;
 }
 
+/* A list of shares of a whole. Those below the least are given together, at the end. */
+struct shares {
+    struct text *line;
+    int64_t whole, least, rest;
+    const char *separator;
+};
+
+static void add_share(struct shares *shares, const char *name, int64_t part)
+{
+    if (part == 0 || part < shares->least) {
+        shares->rest += part;
+        return;
+    }
+    text_add(shares->line, "%s %s %.2f %%", shares->separator, name, share(part, shares->whole));
+    shares->separator = ",";
+}
+
+static void add_share_of_rest(struct shares *shares)
+{
+    if (shares->rest)
+        text_add(shares->line, "%s others %.2f %%", shares->separator,
+                 share(shares->rest, shares->whole));
+}
+
 static void add_device(const struct page *page, const struct timeline_run *run,
                        const struct timeline_device *device)
 {
@@ -76,15 +100,13 @@ static void add_device(const struct page *page, const struct timeline_run *run,
     if (device->spans_us > device->busy_us)
         text_add(&line, ", spans overlap %.2f-fold",
                  (double)device->spans_us / (double)device->busy_us);
-    text_add(&line, ", idle %.1f %%", share(device->idle_us, time));
-    const char *separator = ":";
-    for (unsigned c = 0; c < TIMELINE_CAUSE_COUNT; c++) {
-        if (device->idle_by_cause_us[c] == 0)
-            continue;
-        text_add(&line, "%s %s %.1f %%", separator, timeline_cause_name((enum timeline_cause)c),
-                 share(device->idle_by_cause_us[c], time));
-        separator = ",";
-    }
+    text_add(&line, ", idle %.2f %%", share(device->idle_us, time));
+    struct shares shares = {
+        .line = &line, .whole = time, .least = device->idle_us / 50, .separator = ":"};
+    for (unsigned c = 0; c < TIMELINE_CAUSE_COUNT; c++)
+        add_share(&shares, timeline_cause_name((enum timeline_cause)c),
+                  device->idle_by_cause_us[c]);
+    add_share_of_rest(&shares);
     if (!line.failed)
         add_wrapped(page, line.data, 10);
     page->out->failed |= line.failed;
@@ -148,16 +170,11 @@ static void add_parts(const struct page *page, const char *name, const int64_t *
     if (whole == 0)
         return;
     text_add(&line, "%s", name);
-    const char *separator = ":";
-    for (unsigned p = 0; p < TIMELINE_PART_COUNT; p++) {
-        if (parts[p] == 0)
-            continue;
-        text_add(&line, "%s %s %.1f %%", separator, timeline_part_name((enum timeline_part)p),
-                 share(parts[p], whole));
-        separator = ",";
-    }
-    if (nothing_us)
-        text_add(&line, "%s nothing submitted %.1f %%", separator, share(nothing_us, whole));
+    struct shares shares = {.line = &line, .whole = whole, .least = whole / 1000, .separator = ":"};
+    for (unsigned p = 0; p < TIMELINE_PART_COUNT; p++)
+        add_share(&shares, timeline_part_name((enum timeline_part)p), parts[p]);
+    add_share(&shares, "nothing submitted", nothing_us);
+    add_share_of_rest(&shares);
     if (!line.failed)
         add_wrapped(page, line.data, 10);
     page->out->failed |= line.failed;

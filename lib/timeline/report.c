@@ -18,6 +18,16 @@ static const char *const part_words[] = {TIMELINE_PART_MAP(X)};
 static const char *const cause_words[] = {TIMELINE_CAUSE_MAP(X)};
 #undef X
 
+#define X(name, json) json,
+static const char *const phase_names[] = {TIMELINE_PHASE_MAP(X)};
+#undef X
+
+const char *timeline_phase_name(enum timeline_phase phase)
+{
+    CHECK((unsigned)phase < TIMELINE_PHASE_COUNT);
+    return phase_names[phase];
+}
+
 const char *timeline_part_name(enum timeline_part part)
 {
     CHECK((unsigned)part < TIMELINE_PART_COUNT);

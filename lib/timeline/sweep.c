@@ -149,6 +149,18 @@ static bool counter_of(enum timeline_span span, enum counter *counter)
     return false;
 }
 
+static void add_phase(struct timeline_device *device, const struct timeline_interval *interval)
+{
+    static const enum timeline_span spans[TIMELINE_PHASE_COUNT] = {
+#define X(name, json) TIMELINE_SPAN_##name,
+        TIMELINE_PHASE_MAP(X)
+#undef X
+    };
+    for (size_t i = 0; i < TIMELINE_PHASE_COUNT; i++)
+        if (spans[i] == interval->span)
+            device->phase_us[i] += interval->end_us - interval->start_us;
+}
+
 /* The device of an interval: named, or by the partition that it is about. */
 static size_t interval_device(const struct sweep *sweep, const struct timeline_interval *interval)
 {
@@ -173,6 +185,7 @@ static void add_interval(struct sweep *sweep, const struct timeline_interval *in
     if (counter == COUNT_PHASE) {
         if (device != SIZE_MAX) {
             add_span(sweep, interval->start_us, interval->end_us, counter, device);
+            add_phase(&sweep->run->devices[device], interval);
             sweep->run->devices[device].phases_us = 0; /* from now on it is known */
         }
         return;

@@ -31,6 +31,7 @@ struct figures {
     double utilisation; /* of all devices together */
     double overlap;     /* GPU spans over busy time; above 1 the spans contain waiting */
     double occupancy;   /* device phases over busy time; negative: not in the log */
+    double phases[TIMELINE_PHASE_COUNT];
     double partitions, proofs;
     double synth, device; /* a partition: mean synthesis, mean busy time of a device */
     double workers;       /* synthesis workers, as configured or seen */
@@ -52,6 +53,8 @@ static struct figures figures_of(const struct timeline_run *run)
         spans += (double)device->spans_us / 1e6;
         phases += (double)device->phases_us / 1e6;
         phases_known = phases_known && device->phases_us >= 0;
+        for (size_t p = 0; p < TIMELINE_PHASE_COUNT; p++)
+            f.phases[p] += (double)device->phase_us[p] / 1e6;
         for (size_t c = 0; c < TIMELINE_CAUSE_COUNT; c++)
             f.idle[c] += (double)device->idle_by_cause_us[c] / 1e6;
     }
@@ -85,6 +88,29 @@ static double per_proof(const struct figures *f, enum timeline_cause cause)
     return f->proofs > 0 ? f->idle[cause] / f->proofs : f->idle[cause];
 }
 
+static const char *devices_of(const struct figures *f)
+{
+    return f->devices > 1 ? "the devices together" : "the device";
+}
+
+/* How the work of the devices divides into phases. */
+static void add_phases(const struct figures *f, struct text *text)
+{
+    double all = 0;
+    for (size_t p = 0; p < TIMELINE_PHASE_COUNT; p++)
+        all += f->phases[p];
+    const char *separator = " Of its work";
+    for (size_t p = 0; p < TIMELINE_PHASE_COUNT; p++) {
+        if (f->phases[p] <= 0.005 * all)
+            continue;
+        text_add(text, "%s %s is %.0f %%", separator, timeline_phase_name((enum timeline_phase)p),
+                 percent(f->phases[p], all));
+        separator = ",";
+    }
+    if (*separator == ',')
+        text_add(text, ".");
+}
+
 static void judge_device(const struct figures *f, struct timeline_verdict *v)
 {
     v->bottleneck = TIMELINE_BOUND_DEVICE;
@@ -96,6 +122,8 @@ static void judge_device(const struct figures *f, struct timeline_verdict *v)
              "by up to %.0f %%.",
              f->devices, f->devices > 1 ? "s were" : " was", 100 * f->utilisation, f->device,
              100 / fmax(f->devices, 1));
+    if (f->occupancy >= 0)
+        add_phases(f, &v->text);
     if (f->occupancy >= 0 && f->occupancy < 0.7) {
         v->confidence = fmin(v->confidence, 0.6);
         text_add(&v->text,
@@ -116,13 +144,13 @@ static void judge_contention(const struct figures *f, struct timeline_verdict *v
     v->bottleneck = TIMELINE_BOUND_CONTENTION;
     v->gain = 1 / fmax(f->utilisation, 0.05);
     text_add(&v->text,
-             "CPU contention: the device waited %.1f s a proof (%.0f %% of the time) for "
+             "CPU contention: %s waited %.1f s a proof (%.0f %% of the time) for "
              "synthesis, and syntheses slow each other down: a partition takes %.1f s with %.0f "
              "workers, growing with (number at once)^%.2f. Another worker would raise synthesis "
              "by %.0f %% only, as they share one exhausted resource (memory bandwidth, cores). "
              "Use fewer workers with more threads each, less memory traffic a synthesis, or a "
              "host with more bandwidth; hiding the wait would give up to %.2fx.",
-             per_proof(f, TIMELINE_CAUSE_SYNTH),
+             devices_of(f), per_proof(f, TIMELINE_CAUSE_SYNTH),
              percent(f->idle[TIMELINE_CAUSE_SYNTH], f->time * f->devices), f->synth, f->workers,
              f->growth, 100 * (pow((f->workers + 1) / fmax(f->workers, 1), 1 - f->growth) - 1),
              v->gain);
@@ -133,15 +161,14 @@ static void judge_lookahead(const struct timeline_run *run, const struct figures
 {
     v->bottleneck = TIMELINE_BOUND_LOOKAHEAD;
     v->gain = 1 / fmax(1 - f->idle[f->cause] / (f->time * f->devices), 0.05);
-    text_add(
-        &v->text,
-        "Lookahead too small: the device waited %.1f s a proof (%.0f %% of the time), although "
-        "%.0f synthesis workers could feed it (%.1f s a partition against %.2f s on the "
-        "device): finished partitions found the channel full, at most %u were ready at once. "
-        "Raise synthesis_lookahead to %.0f; up to %.2fx throughput.",
-        per_proof(f, f->cause), percent(f->idle[f->cause], f->time * f->devices), f->workers,
-        f->synth, f->device, run->ready_level.max,
-        fmax(run->ready_level.max + 1.0, ceil(2 * f->devices)), v->gain);
+    text_add(&v->text,
+             "Lookahead too small: %s waited %.1f s a proof (%.0f %% of the time), although "
+             "%.0f synthesis workers could feed it (%.1f s a partition against %.2f s on the "
+             "device): finished partitions found the channel full, at most %u were ready at once. "
+             "Raise synthesis_lookahead to %.0f; up to %.2fx throughput.",
+             devices_of(f), per_proof(f, f->cause),
+             percent(f->idle[f->cause], f->time * f->devices), f->workers, f->synth, f->device,
+             run->ready_level.max, fmax(run->ready_level.max + 1.0, ceil(2 * f->devices)), v->gain);
 }
 
 /* Workers that would keep the devices busy: the wait must vanish, and each added worker slows the
@@ -172,10 +199,10 @@ static void judge_synthesis(const struct timeline_run *run, const struct figures
     v->bottleneck = TIMELINE_BOUND_SYNTHESIS;
     v->gain = 1 / fmax(1 - f->idle[TIMELINE_CAUSE_SYNTH] / (f->time * f->devices), 0.05);
     text_add(&v->text,
-             "Synthesis-bound: the device waited %.1f s a proof (%.0f %% of the time) for "
+             "Synthesis-bound: %s waited %.1f s a proof (%.0f %% of the time) for "
              "partition synthesis, which takes %.1f s with %.0f worker%s, against %.2f s on the "
              "device. >= %.0f synthesis workers would hide it: up to %.2fx throughput",
-             per_proof(f, TIMELINE_CAUSE_SYNTH),
+             devices_of(f), per_proof(f, TIMELINE_CAUSE_SYNTH),
              percent(f->idle[TIMELINE_CAUSE_SYNTH], f->time * f->devices), f->synth, f->workers,
              f->workers > 1 ? "s" : "", f->device, workers_needed(f), v->gain);
     if (run->synth_elasticity_known)
@@ -206,10 +233,10 @@ static void judge_cause(const struct figures *f, enum timeline_bottleneck bottle
     v->bottleneck = bottleneck;
     v->gain = 1 / fmax(1 - share, 0.05);
     text_add(&v->text,
-             "%s: the device waited %.1f s a proof (%.0f %% of the time) because %s. %s: up to "
+             "%s: %s waited %.1f s a proof (%.0f %% of the time) because %s. %s: up to "
              "%.2fx throughput.",
-             headline, per_proof(f, f->cause), 100 * share, timeline_cause_words(f->cause), advice,
-             v->gain);
+             headline, devices_of(f), per_proof(f, f->cause), 100 * share,
+             timeline_cause_words(f->cause), advice, v->gain);
 }
 
 static void judge_idle(const struct timeline_run *run, const struct figures *f, bool waited,

@@ -1,6 +1,7 @@
 /* What the pictures and tables say, and that hostile ids stay words in all of them. */
 #include "analyse.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "support/schedule.h"
 
@@ -256,8 +257,9 @@ static void test_the_live_page(void **state)
     static const enum timeline_kind kinds[] = {TIMELINE_SYNTH_START, TIMELINE_SYNTH_END,
                                                TIMELINE_CHAN_SEND,   TIMELINE_GPU_PICKUP,
                                                TIMELINE_GPU_START,   TIMELINE_GPU_END};
+    uint64_t now = clock_now_ns();
     for (size_t i = 0; i < 6; i++)
-        timeline_emit(&scope, kinds[i], 1);
+        timeline_emit_at(&scope, kinds[i], 1, now + i * 1000000);
     out.len = 0;
     assert_ok(timeline_live_page(timeline, &out, &err), err);
     assert_non_null(strstr(out.data, "live-job p0"));
