@@ -68,7 +68,8 @@ struct c1_expect {
    sector number (from expect or the wrapper) are known; then for every challenge its derivation,
    graph parents, all Merkle paths, columns, labels and encoding. The first fault in the order of
    the file is reported, with partition, challenge and part (CUZK_INVALID_ARGUMENT). Work is spread
-   over the pool (NULL: the caller alone). May be called again with another expect. */
+   over the pool (NULL: the caller alone); up to 2 MB of hashes are kept meanwhile. May be called
+   again with another expect. */
 enum cuzk_status c1_check(struct c1 *c1, const struct c1_expect *expect, struct pool *pool,
                           struct cuzk_error *err);
 

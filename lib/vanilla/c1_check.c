@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "math/poseidon.h"
+#include "vanilla/poseidon_memo.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,6 +17,7 @@
 struct check_run {
     const struct c1 *c1;
     struct graph graph;
+    struct poseidon_memo *memo;
     atomic_size_t first_fault; /* number of the challenge, over all partitions */
     pthread_mutex_t lock;
     struct cuzk_error error; /* of first_fault; under the lock */
@@ -31,6 +33,7 @@ struct subject {
     unsigned number; /* in the partition */
     uint64_t node;   /* as derived by us */
     uint64_t parents[POREP_PARENTS];
+    struct poseidon_memo *memo;
     struct cuzk_error *err;
 };
 
@@ -50,11 +53,13 @@ static void hash_tree_d(struct fr *out, const struct fr children[2])
 }
 
 /* The root that a path leads to from its leaf. */
-static void path_root(struct fr *root, const struct tree_shape *tree, const struct tree_path *path,
-                      const struct fr *leaf, bool binary)
+static void path_root(const struct subject *s, struct fr *root, const struct tree_path *path,
+                      const struct fr *leaf)
 {
-    uint64_t index = path->index;
+    bool binary = path == &s->challenge->tree_d;
+    const struct tree_shape *tree = binary ? &s->config->tree_d : &s->config->tree_r;
     const struct fr *siblings = path->siblings;
+    uint64_t index = path->index;
     struct fr node = *leaf;
     for (unsigned level = 0; level < tree->levels; level++) {
         unsigned arity = tree->arity[level];
@@ -65,7 +70,7 @@ static void path_root(struct fr *root, const struct tree_shape *tree, const stru
         if (binary)
             hash_tree_d(&node, children);
         else
-            poseidon_hash(&node, arity, children);
+            poseidon_memo_hash(s->memo, &node, arity, children);
         index /= arity;
     }
     *root = node;
@@ -77,14 +82,13 @@ static enum cuzk_status check_path(const struct subject *s, const char *part,
                                    const struct fr *leaf, const struct fr *claimed_root,
                                    const struct fr *root, const char *root_name)
 {
-    bool binary = path == &s->challenge->tree_d;
     if (path->index != node)
         return FAULT(s, "%s: the path leads to node %llu, expected %llu", part,
                      (unsigned long long)path->index, (unsigned long long)node);
     if (!fr_equal(claimed_root, root))
         return FAULT(s, "%s: the root is not %s", part, root_name);
     struct fr computed;
-    path_root(&computed, binary ? &s->config->tree_d : &s->config->tree_r, path, leaf, binary);
+    path_root(s, &computed, path, leaf);
     if (!fr_equal(&computed, root))
         return FAULT(s, "%s: leaf and path do not hash to %s", part, root_name);
     return CUZK_OK;
@@ -231,6 +235,7 @@ static enum cuzk_status check_one(struct check_run *run, size_t index, struct cu
         .partition = k,
         .number = i,
         .node = nodes[i],
+        .memo = run->memo,
         .err = err,
     };
     graph_parents(&run->graph, subject.node, subject.parents);
@@ -263,12 +268,15 @@ static enum cuzk_status check_challenges(const struct c1 *c1, struct pool *pool,
     struct check_run run = {.c1 = c1, .lock = PTHREAD_MUTEX_INITIALIZER};
     atomic_init(&run.first_fault, SIZE_MAX);
     porep_graph(&c1->values, &run.graph);
+    /* NULL without memory: then every hash is computed. */
+    run.memo = poseidon_memo_new(count * (2 + POREP_PARENTS) * config->tree_r.levels);
     if (pool) {
         pool_run(pool, count, run_one, &run);
     } else {
         for (size_t i = 0; i < count; i++)
             run_one(&run, i);
     }
+    poseidon_memo_free(run.memo);
     if (run.error.status != CUZK_OK && err)
         *err = run.error;
     return run.error.status;

@@ -272,6 +272,24 @@ static void any_allocation_may_fail(void **state)
     }
 }
 
+/* Checking remembers hashes where there is memory for them, and does without where there is none.
+ */
+static void checking_needs_no_memory(void **state)
+{
+    (void)state;
+    size_t len;
+    struct c1 *c1;
+    struct cuzk_error err;
+    uint8_t *text = vector_read_or_skip("reference/porep-2k/c1.json", &len);
+    assert_ok(c1_parse(text, len, &c1, &err), err);
+    mem_fail_after(0);
+    enum cuzk_status status = c1_check(c1, NULL, NULL, &err);
+    mem_fail_after(-1);
+    assert_ok(status, err);
+    c1_free(c1);
+    mem_free(text);
+}
+
 /* A quarter of a megabyte for the text, whatever its length, and what is kept. */
 static void memory_is_bounded_by_what_is_kept(void **state)
 {
@@ -317,6 +335,7 @@ int main(void)
         cmocka_unit_test(wrapper_keys_in_any_order),
         cmocka_unit_test(the_wrapper_tells_the_sector_number),
         cmocka_unit_test(any_allocation_may_fail),
+        cmocka_unit_test(checking_needs_no_memory),
         cmocka_unit_test(memory_is_bounded_by_what_is_kept),
         cmocka_unit_test(a_failed_reader_stays_failed),
     };

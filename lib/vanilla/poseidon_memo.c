@@ -1,0 +1,112 @@
+#include "vanilla/poseidon_memo.h"
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "math/poseidon.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+enum { BUCKET_ENTRIES = 8, LOCKS = 64 };
+
+/* Inputs are known by their SHA-256, which takes a hundredth of the time of the Poseidon hash. */
+struct entry {
+    uint8_t inputs_sha256[SHA256_BYTES];
+    struct fr hash;
+};
+
+struct bucket {
+    struct entry entries[BUCKET_ENTRIES];
+};
+
+struct poseidon_memo {
+    pthread_mutex_t locks[LOCKS]; /* of the buckets with that number, modulo LOCKS */
+    struct bucket *buckets;
+    uint8_t *used;    /* entries of each bucket */
+    size_t n_buckets; /* a power of two */
+};
+
+struct poseidon_memo *poseidon_memo_new(size_t hashes)
+{
+    struct poseidon_memo *memo = mem_zalloc(1, sizeof *memo);
+    if (!memo)
+        return NULL;
+    for (unsigned i = 0; i < LOCKS; i++)
+        pthread_mutex_init(&memo->locks[i], NULL);
+    memo->n_buckets = 1;
+    while (memo->n_buckets * BUCKET_ENTRIES < hashes)
+        memo->n_buckets *= 2;
+    memo->buckets = mem_alloc(memo->n_buckets, sizeof *memo->buckets);
+    memo->used = mem_zalloc(memo->n_buckets, sizeof *memo->used);
+    if (memo->buckets && memo->used)
+        return memo;
+    poseidon_memo_free(memo);
+    return NULL;
+}
+
+void poseidon_memo_free(struct poseidon_memo *memo)
+{
+    if (!memo)
+        return;
+    for (unsigned i = 0; i < LOCKS; i++)
+        pthread_mutex_destroy(&memo->locks[i]);
+    mem_free(memo->buckets);
+    mem_free(memo->used);
+    mem_free(memo);
+}
+
+/* The bucket's entry for these inputs; NULL if there is none. Under the bucket's lock. */
+static const struct entry *find(const struct poseidon_memo *memo, size_t bucket,
+                                const uint8_t digest[SHA256_BYTES])
+{
+    for (unsigned i = 0; i < memo->used[bucket]; i++) {
+        const struct entry *entry = &memo->buckets[bucket].entries[i];
+        if (memcmp(entry->inputs_sha256, digest, SHA256_BYTES) == 0)
+            return entry;
+    }
+    return NULL;
+}
+
+static bool recall(struct poseidon_memo *memo, size_t bucket, const uint8_t digest[SHA256_BYTES],
+                   struct fr *out)
+{
+    pthread_mutex_t *lock = &memo->locks[bucket % LOCKS];
+    pthread_mutex_lock(lock);
+    const struct entry *entry = find(memo, bucket, digest);
+    if (entry)
+        *out = entry->hash;
+    pthread_mutex_unlock(lock);
+    return entry != NULL;
+}
+
+static void remember(struct poseidon_memo *memo, size_t bucket, const uint8_t digest[SHA256_BYTES],
+                     const struct fr *hash)
+{
+    pthread_mutex_t *lock = &memo->locks[bucket % LOCKS];
+    pthread_mutex_lock(lock);
+    if (memo->used[bucket] < BUCKET_ENTRIES && !find(memo, bucket, digest)) {
+        struct entry *entry = &memo->buckets[bucket].entries[memo->used[bucket]++];
+        memcpy(entry->inputs_sha256, digest, SHA256_BYTES);
+        entry->hash = *hash;
+    }
+    pthread_mutex_unlock(lock);
+}
+
+void poseidon_memo_hash(struct poseidon_memo *memo, struct fr *out, unsigned arity,
+                        const struct fr *inputs)
+{
+    uint8_t digest[SHA256_BYTES];
+    if (!memo) {
+        poseidon_hash(out, arity, inputs);
+        return;
+    }
+    sha256(inputs, arity * sizeof *inputs, digest); /* the length tells arities apart */
+    size_t bucket = (size_t)load_u64_le(digest) & (memo->n_buckets - 1);
+    if (recall(memo, bucket, digest, out))
+        return;
+    struct fr hash;
+    poseidon_hash(&hash, arity, inputs);
+    remember(memo, bucket, digest, &hash);
+    *out = hash;
+}
