@@ -17,25 +17,10 @@
 
 enum { LIMBS = 8, LANES = 4, WORDS = 6, PREFETCH_QUADS = 4 };
 
-/* p */
-static const int64_t modulus[LIMBS] = {
-    0xeffffffffaaab, 0xfeb153ffffb9f, 0x6b0f6241eabff, 0x12bf6730d2a0f,
-    0x764774b84f385, 0x1ba7b6434bacd, 0x1ea397fe69a4b, 0x000000001a011,
-};
-/* -1/p modulo 2^416 */
-static const int64_t minus_inverse[LIMBS] = {
-    0x3fffcfffcfffd, 0x92d9d113e889f, 0x8e30b48286adb, 0xdb4c16ef2ef0c,
-    0x819ecca0e8eb2, 0xb316fee268cf5, 0x106feaafc9468, 0x7f7e27a0ceb06,
-};
 /* 2^416 mod p: the form of 1 */
 static const int64_t one[LIMBS] = {
     0x6480ea8e9b9af, 0x65766c8fe444f, 0x8b540fea96f7d, 0x3b2ee82efd422,
     0xa6723e5f0ade5, 0xff6eb6fdd4230, 0xe06ef23c24a25, 0x0000000014c8e,
-};
-/* 2^832 mod p: a product with it brings an integer into the form */
-static const int64_t to_form[LIMBS] = {
-    0xa5bf4cb89af51, 0x3afbba7ca31a2, 0x2646160ec71f1, 0xa84d710465903,
-    0x3480a4a188311, 0x98e5907ad91f5, 0x2075d74507266, 0x0000000008746,
 };
 /* 2^416 - p, 2^416 - 2p: adding one of them carries out of the top unless a value is smaller */
 static const int64_t minus_p[LIMBS] = {
@@ -64,10 +49,39 @@ struct fp4d {
     __m256d limb[LIMBS];
 };
 
-/* The constants' limbs in all lanes; made once for a call. */
-struct tables {
-    struct fp4d modulus, minus_inverse;
-};
+/* p */
+static const struct fp4d modulus = { {
+    AVX2_LANES(0xeffffffffaaab),
+    AVX2_LANES(0xfeb153ffffb9f),
+    AVX2_LANES(0x6b0f6241eabff),
+    AVX2_LANES(0x12bf6730d2a0f),
+    AVX2_LANES(0x764774b84f385),
+    AVX2_LANES(0x1ba7b6434bacd),
+    AVX2_LANES(0x1ea397fe69a4b),
+    AVX2_LANES(0x000000001a011),
+} };
+/* -1/p modulo 2^416 */
+static const struct fp4d minus_inverse = { {
+    AVX2_LANES(0x3fffcfffcfffd),
+    AVX2_LANES(0x92d9d113e889f),
+    AVX2_LANES(0x8e30b48286adb),
+    AVX2_LANES(0xdb4c16ef2ef0c),
+    AVX2_LANES(0x819ecca0e8eb2),
+    AVX2_LANES(0xb316fee268cf5),
+    AVX2_LANES(0x106feaafc9468),
+    AVX2_LANES(0x7f7e27a0ceb06),
+} };
+/* 2^832 mod p: a product with it brings an integer into the form */
+static const struct fp4d to_form = { {
+    AVX2_LANES(0xa5bf4cb89af51),
+    AVX2_LANES(0x3afbba7ca31a2),
+    AVX2_LANES(0x2646160ec71f1),
+    AVX2_LANES(0xa84d710465903),
+    AVX2_LANES(0x3480a4a188311),
+    AVX2_LANES(0x98e5907ad91f5),
+    AVX2_LANES(0x2075d74507266),
+    AVX2_LANES(0x0000000008746),
+} };
 
 AVX2_INLINE void to_double(struct fp4d *out, const struct fp4 *a)
 {
@@ -76,18 +90,11 @@ AVX2_INLINE void to_double(struct fp4d *out, const struct fp4 *a)
         out->limb[i] = avx2_to_double(a->limb[i]);
 }
 
-static void set_constant(struct fp4d *out, const int64_t limbs[LIMBS])
-{
-    AVX2_UNROLL
-    for (unsigned i = 0; i < LIMBS; i++)
-        out->limb[i] = _mm256_set1_pd((double)limbs[i]);
-}
-
 /* out = a·b/2^416 mod p, below p + a·b/2^416. */
 static __attribute__((noinline)) void multiply(struct fp4 *out, const struct fp4d *a,
-                                               const struct fp4d *b, const struct tables *tables)
+                                               const struct fp4d *b)
 {
-    avx2_montgomery(out->limb, a->limb, b->limb, tables->modulus.limb, tables->minus_inverse.limb,
+    avx2_montgomery(out->limb, a->limb, b->limb, modulus.limb, minus_inverse.limb,
                     LIMBS);
 }
 
@@ -293,8 +300,7 @@ static void load_quad(struct quad *quad, const struct g1_pair *pairs)
 }
 
 /* ±y_b - y_a, or 3·x_a² where the point is doubled. */
-static void numerator(struct fp4d *out, const struct quad *quad, const struct fp4 *y_a,
-                      const struct tables *tables)
+static void numerator(struct fp4d *out, const struct quad *quad, const struct fp4 *y_a)
 {
     int64_t signs[LANES];
     AVX2_UNROLL
@@ -311,7 +317,7 @@ static void numerator(struct fp4d *out, const struct quad *quad, const struct fp
         struct fp4 square;
         struct fp4d x;
         to_double(&x, &quad->x_a);
-        multiply(&square, &x, &x, tables);
+        multiply(&square, &x, &x);
         AVX2_UNROLL
         for (unsigned i = 0; i < LIMBS; i++)
             square.limb[i] = _mm256_add_epi64(
@@ -342,8 +348,7 @@ static void store_rare(const struct quad *quad, const struct g1_affine *a,
 }
 
 /* Given 1/d. */
-static void add_quad(const struct quad *quad, const struct fp4 *inverse,
-                     const struct tables *tables)
+static void add_quad(const struct quad *quad, const struct fp4 *inverse)
 {
     struct g1_affine a[LANES];
     struct g1_affine b[LANES];
@@ -356,13 +361,13 @@ static void add_quad(const struct quad *quad, const struct fp4 *inverse,
     struct fp4d slope;
     struct fp4d other;
     load(&y_a, quad, false, true);
-    numerator(&slope, quad, &y_a, tables);
+    numerator(&slope, quad, &y_a);
     to_double(&other, inverse);
-    multiply(&product, &slope, &other, tables);
+    multiply(&product, &slope, &other);
     to_double(&slope, &product);
 
     struct fp4 x;
-    multiply(&x, &slope, &slope, tables);
+    multiply(&x, &slope, &slope);
     AVX2_UNROLL
     for (unsigned i = 0; i < LIMBS; i++)
         x.limb[i] = _mm256_sub_epi64(x.limb[i], quad->x_b.limb[i]);
@@ -372,7 +377,7 @@ static void add_quad(const struct quad *quad, const struct fp4 *inverse,
     struct fp4 y;
     subtract(&y, &quad->x_a, &x, spread_p);
     to_double(&other, &y);
-    multiply(&y, &slope, &other, tables);
+    multiply(&y, &slope, &other);
     subtract(&y, &y, &y_a, spread_p);
     reduce(&y);
 
@@ -453,9 +458,6 @@ static void prefetch_quad(const struct g1_pair *pairs, size_t n, size_t i)
 static __attribute__((noinline)) void add_quads(const struct g1_pair *pairs, size_t n,
                                                 struct fp4d *prefix)
 {
-    struct tables tables;
-    set_constant(&tables.modulus, modulus);
-    set_constant(&tables.minus_inverse, minus_inverse);
     /* Any two points with different x. */
     struct g1_affine fill[3] = { { { { { 1 } }, { { 1 } } } }, { { { { 2 } }, { { 1 } } } } };
     const struct g1_pair filler = { &fill[0], &fill[1], &fill[2], false };
@@ -472,7 +474,7 @@ static __attribute__((noinline)) void add_quads(const struct g1_pair *pairs, siz
         load_quad(&quad, quad_pairs(pairs, n, i, last, &filler));
         to_double(&prefix[i], &product);
         to_double(&d, &quad.d);
-        multiply(&product, &prefix[i], &d, &tables);
+        multiply(&product, &prefix[i], &d);
     }
     invert(&product);
     for (size_t i = n_quads; i-- > 0;) {
@@ -482,9 +484,9 @@ static __attribute__((noinline)) void add_quads(const struct g1_pair *pairs, siz
         load_quad(&quad, quad_pairs(pairs, n, i, last, &filler));
         to_double(&inverse, &product);
         to_double(&d, &quad.d);
-        multiply(&own, &prefix[i], &inverse, &tables);
-        multiply(&product, &inverse, &d, &tables);
-        add_quad(&quad, &own, &tables);
+        multiply(&own, &prefix[i], &inverse);
+        multiply(&product, &inverse, &d);
+        add_quad(&quad, &own);
     }
 }
 
@@ -500,11 +502,6 @@ static void add_pairs(const struct g1_pair *pairs, size_t n, void *scratch)
 /* Canonical integers to the kernel's form, four points at a time. */
 static __attribute__((noinline)) void enter_form(struct g1_affine *points, size_t n)
 {
-    struct tables tables;
-    struct fp4d factor;
-    set_constant(&tables.modulus, modulus);
-    set_constant(&tables.minus_inverse, minus_inverse);
-    set_constant(&factor, to_form);
     for (size_t i = 0; i < 2 * n; i += LANES) {
         /* A point is two coordinates; beyond the end the last one is done again. */
         blst_fp *to[LANES];
@@ -520,7 +517,7 @@ static __attribute__((noinline)) void enter_form(struct g1_affine *points, size_
         load_words(w, from);
         unpack(&value, w);
         to_double(&number, &value);
-        multiply(&value, &number, &factor, &tables);
+        multiply(&value, &number, &to_form);
         reduce(&value);
         store(to, &value);
     }

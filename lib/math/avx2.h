@@ -77,6 +77,9 @@ AVX2_INLINE __m256i avx2_bias(unsigned n_low, unsigned n_high)
     return _mm256_set1_epi64x((int64_t)(0 - patterns));
 }
 
+/* A floating-point constant in all lanes, for static tables. */
+#define AVX2_LANES(value) { (double)(value), (double)(value), (double)(value), (double)(value) }
+
 AVX2_INLINE __m256i avx2_set(int64_t value)
 {
     return _mm256_set1_epi64x(value);

@@ -4,13 +4,16 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/pool.h"
+#include "math/affine.h"
 
-/* A block of scalars goes through the table window by window, so that one window of it (a few MiB) is in
-   the last-level cache while it is used; the block itself streams. Of its additions BATCH share an
+#include <stdalign.h>
+
+/* A block of scalars goes through the table window by window, so that one window of it (a few MiB) is
+   in the last-level cache while it is used; the block itself streams. Of its additions BATCH share an
    inversion, which is then a few percent of one multiplication for each. */
-enum { BLOCK = 16384, BATCH = 512, PREFETCH_AHEAD = 8 };
+enum { BLOCK = 16384, BATCH = 512 };
 
-/* After the replacement by the negative a scalar has 254 bits; one more for the last signed digit. */
+/* After the replacement by the negative a scalar has 254 bits, and its last digit a sign. */
 enum { DIGIT_BITS = 255 };
 
 /* A scalar as digits: the sign of the whole, and its value with half a window added to every window
@@ -87,30 +90,24 @@ static int64_t digit(const struct recoded *scalar, unsigned k, unsigned width)
 }
 
 /* The code of both groups, written once over the names below. */
-#define GROUP(name) g1_##name
-#define TABLE struct fixed_base_g1
+#define G(name) g1_##name
+#define TABLE fixed_base_g1
 #define API(name) fixed_base_g1_##name
-#define PROJECTIVE struct g1
-#define AFFINE struct g1_affine
-#define FIELD blst_fp
-#define FIELD_OP(op) blst_fp_##op
+#define POINT_BYTES G1_BYTES
+#define PROJECTIVE g1
 #define WIDTH_MAX 17
 #include "math/fixed_base_impl.h"
-#undef GROUP
+#undef G
 #undef TABLE
 #undef API
+#undef POINT_BYTES
 #undef PROJECTIVE
-#undef AFFINE
-#undef FIELD
-#undef FIELD_OP
 #undef WIDTH_MAX
 
-#define GROUP(name) g2_##name
-#define TABLE struct fixed_base_g2
+#define G(name) g2_##name
+#define TABLE fixed_base_g2
 #define API(name) fixed_base_g2_##name
-#define PROJECTIVE struct g2
-#define AFFINE struct g2_affine
-#define FIELD blst_fp2
-#define FIELD_OP(op) blst_fp2_##op
+#define POINT_BYTES G2_BYTES
+#define PROJECTIVE g2
 #define WIDTH_MAX 16
 #include "math/fixed_base_impl.h"

@@ -1,12 +1,11 @@
 /* Many multiples of one point: the work of making parameters (groth16/setup.h).
 
-   A table holds, for each window of `width` scalar bits, the multiples 1 … 2^(width-1) of the window's
-   power of two times the base, as affine points. A product is then one table entry for each window,
-   added up; digits are signed, which halves the table, and a scalar above (r-1)/2 is replaced by its
-   negative, which saves the bit that would overflow the last window.
+   A table holds, for each window of `width` scalar bits, the multiples 1 … 2^(width-1) of the
+   window's power of two times the base, as affine points. A product is then one table entry for
+   each window, added up; digits are signed, which halves the table, and a scalar above (r-1)/2 is
+   replaced by its negative, which saves the bit that would overflow the last window.
 
-   The additions are affine. Their divisions are shared by a block of scalars (Montgomery's trick), which
-   leaves about 6 field multiplications for an addition, and 90 for a product at the widest table.
+   The additions are those of math/affine.h, 14 for a product at the widest table.
 
    Running time depends on the scalars: not for secrets. */
 #ifndef MATH_FIXED_BASE_H
@@ -19,8 +18,8 @@ struct fixed_base_g1;
 struct fixed_base_g2;
 
 /* Makes a table for about `uses` products; more uses make a larger one, up to 15 windows of 17 bits
-   (90 MiB for G1) or 16 of 16 bits (96 MiB for G2). The base is finite and in the subgroup. pool may be NULL.
-   CUZK_NO_MEMORY is the only failure. */
+   (90 MiB for G1) or 16 of 16 bits (96 MiB for G2). The base is finite and in the subgroup. pool
+   may be NULL. CUZK_NO_MEMORY is the only failure. */
 enum cuzk_status fixed_base_g1_new(const struct g1_affine *base, size_t uses, struct pool *pool,
                                    struct fixed_base_g1 **out, struct cuzk_error *err);
 enum cuzk_status fixed_base_g2_new(const struct g2_affine *base, size_t uses, struct pool *pool,

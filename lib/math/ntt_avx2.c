@@ -11,16 +11,6 @@
 
 enum { LIMBS = 5 };
 
-/* r */
-static const int64_t modulus[LIMBS] = {
-    0xfffff00000001, 0x02fffe5bfefff, 0x9a1d80553bda4, 0x7d483339d8080,
-    0x073eda753299d,
-};
-/* -1/r modulo 2^260 */
-static const int64_t minus_inverse[LIMBS] = {
-    0xffffeffffffff, 0xfffffe5bfdfff, 0x004ec0653ba5b, 0x2839181b2c170,
-    0x03d443ab0d7bf,
-};
 /* 2^260 - r, 2^260 - 2r: adding one of them carries out of the top unless a value is smaller */
 static const int64_t minus_r[LIMBS] = {
     0x00000ffffffff, 0xfd0001a401000, 0x65e27faac425b, 0x82b7ccc627f7f,
@@ -59,21 +49,27 @@ struct factor {
     __m256d limb[LIMBS];
 };
 
-static void set_constant(struct factor *out, const int64_t limbs[LIMBS])
-{
-    AVX2_UNROLL
-    for (unsigned i = 0; i < LIMBS; i++)
-        out->limb[i] = _mm256_set1_pd((double)limbs[i]);
-}
+/* r */
+static const struct factor modulus = { {
+    AVX2_LANES(0xfffff00000001),
+    AVX2_LANES(0x02fffe5bfefff),
+    AVX2_LANES(0x9a1d80553bda4),
+    AVX2_LANES(0x7d483339d8080),
+    AVX2_LANES(0x073eda753299d),
+} };
+/* -1/r modulo 2^260 */
+static const struct factor minus_inverse = { {
+    AVX2_LANES(0xffffeffffffff),
+    AVX2_LANES(0xfffffe5bfdfff),
+    AVX2_LANES(0x004ec0653ba5b),
+    AVX2_LANES(0x2839181b2c170),
+    AVX2_LANES(0x03d443ab0d7bf),
+} };
 
 static __attribute__((noinline)) void multiply_limbs(struct vec *out, const struct factor *a,
                                                      const struct factor *b)
 {
-    struct factor r;
-    struct factor inverse;
-    set_constant(&r, modulus);
-    set_constant(&inverse, minus_inverse);
-    avx2_montgomery(out->limb, a->limb, b->limb, r.limb, inverse.limb, LIMBS);
+    avx2_montgomery(out->limb, a->limb, b->limb, modulus.limb, minus_inverse.limb, LIMBS);
 }
 
 AVX2_INLINE void to_double(struct factor *out, const struct vec *a)
