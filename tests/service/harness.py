@@ -22,8 +22,9 @@ SECTOR, MINER = 42, 1000
 
 def run(*arguments, **options):
     """Runs a program to its end; returns the CompletedProcess with text output."""
-    return subprocess.run(arguments, capture_output=True, text=True, timeout=options.pop("timeout", 120),
-                          check=False, **options)
+    timeout = options.pop("timeout", 120)
+    return subprocess.run(arguments, capture_output=True, text=True, timeout=timeout, check=False,
+                          **options)
 
 
 def skip_line(reason):

@@ -81,7 +81,8 @@ class CommandLine(unittest.TestCase):
         self.assertIn("pipeline.synthesis_lookahead = 3  # file", shown)
         self.assertIn('srs.param_cache = "/from/env"  # environment', shown)
         self.assertIn("# default", shown)
-        bad = run(CUZK, "config", "show", env=dict(os.environ, CUZK_PIPELINE_SYNTHESIS_LOOKAHEAD="x"))
+        environment = dict(os.environ, CUZK_PIPELINE_SYNTHESIS_LOOKAHEAD="x")
+        bad = run(CUZK, "config", "show", env=environment)
         self.assertEqual(bad.returncode, 2)
         self.assertIn("CUZK_PIPELINE_SYNTHESIS_LOOKAHEAD", bad.stderr)
 

@@ -1,4 +1,4 @@
-"""Foreign clients: gRPC's JavaScript client, and the conformance list of a grpc-go client as Curio's."""
+"""Foreign clients: gRPC's JavaScript client, and the conformance list of a grpc-go client."""
 
 import json
 import os

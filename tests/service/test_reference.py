@@ -1,4 +1,4 @@
-"""The reference implementation as judge: it verifies proofs that cuzk made, and it makes sectors."""
+"""The reference implementation as judge: it verifies cuzk's proofs, and it makes sectors."""
 
 import os
 import subprocess
