@@ -96,8 +96,8 @@ class OneDaemon(unittest.TestCase):
             return r.headers["Content-Type"], r.read().decode()
 
     def test_two_requests_with_one_id_get_their_own_proofs(self):
-        """Curio sends all WindowPoSt partitions of a deadline under one id: never mix them. A repeated
-        request attaches to its job; another payload is another job."""
+        """Curio sends all WindowPoSt partitions of a deadline under one id: never mix them. A
+        repeated request attaches to its job; another payload is another job."""
         first = self.client.submit(request_id="same-id [1 2 3]")
         again = self.client.submit(request_id="same-id [1 2 3]")
         other = self.client.submit(request_id="same-id [1 2 3]", payload=read(C1))
@@ -143,7 +143,8 @@ class OneDaemon(unittest.TestCase):
         self.assert_refused(bad, "randomness", submit, randomness=b"x" * 31)
         self.assert_refused(bad, "sector_size", submit, sector_size=2049)
         self.assert_refused(bad, "request_id", submit, request_id="x" * 5000)
-        self.assert_refused(grpc.StatusCode.NOT_FOUND, "no-such-job", self.client.wait, "no-such-job")
+        self.assert_refused(grpc.StatusCode.NOT_FOUND, "no-such-job", self.client.wait,
+                            "no-such-job")
         self.assert_refused(grpc.StatusCode.UNIMPLEMENTED, "", self.client.call, "Nothing",
                             pb.GetStatusRequest(), pb.GetStatusResponse)
 
@@ -155,7 +156,8 @@ class OneDaemon(unittest.TestCase):
             mutated_c1(replica_id=[1] * 32): "replica_id",
             mutated_c1(comm_d=[0] * 32): "comm_d",
             mutated_c1(registered_proof="StackedDrg9KiBV1"): "registered_proof",
-            mutated_c1(registered_proof="StackedDrg2KiBV1_2_Feat_NonInteractivePoRep"): "nteractive",
+            mutated_c1(registered_proof="StackedDrg2KiBV1_2_Feat_NonInteractivePoRep"):
+                "nteractive",
             read(C1_WRAPPED).replace(b'"SectorNum":42', b'"SectorNum":41'): "SectorNum",
         }
         for payload, expected in cases.items():
