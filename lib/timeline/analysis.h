@@ -189,7 +189,9 @@ struct timeline_job {
     uint32_t partitions_expected;       /* as announced at acceptance; 0: not said */
     bool complete; /* every partition is, and all that were announced are there */
     bool retried;
-    int64_t split_us[TIMELINE_PART_COUNT];
+    int64_t split_us[TIMELINE_PART_COUNT]; /* as its last partition saw it; adds up to its time */
+    int64_t path_us[TIMELINE_PART_COUNT];  /* its critical path: what it waited for; likewise */
+    int64_t path_others_us;                /* of the path, the work and waits of other jobs */
 };
 
 /* A stretch of idle (or, with cause TIMELINE_CAUSE_COUNT, busy) time of a device. */

@@ -1,5 +1,6 @@
-/* The critical path of a run: from its last moment back to its first, always to what had to be over
-   before the next thing could begin. Its steps adjoin, so they add up to the run's time exactly.
+/* The critical path of a run or of a job: from its last moment back to its first, always to what
+   had to be over before the next thing could begin. Its steps adjoin, so they add up to the run's
+   time exactly.
 
    Going back from a partition's device time: if another one was on the device when this one was
    ready, the device was what it waited for; else its own synthesis was. Going back from a
@@ -32,7 +33,9 @@ struct path {
     struct moments all_ends;    /* GPU_END, of all devices */
     struct moments synth_frees; /* when the worker of a synthesis could take the next one */
     struct moments job_ends;
-    int64_t at_us; /* everything later is explained */
+    uint32_t of_job; /* the path of this job; NO_JOB: of the run */
+    int64_t from_us; /* where the path begins */
+    int64_t at_us;   /* everything later is explained */
     bool failed;
     uint32_t job; /* of the steps that are being added */
     int32_t partition;
@@ -97,21 +100,29 @@ static void add_step(void *context, int64_t start_us, int64_t end_us, enum timel
 {
     struct path *path = context;
     struct timeline_run *run = path->run;
+    int64_t time_us = end_us - start_us;
+    if (path->of_job != NO_JOB) {
+        struct timeline_job *job = &path->report->jobs[path->of_job];
+        job->path_us[part] += time_us;
+        if (path->job != path->of_job)
+            job->path_others_us += time_us;
+        return;
+    }
     struct timeline_step step = {start_us, end_us, path->job, path->partition, part};
     if (!REPORT_APPEND(run->path, run->path_count, run->path_capacity, step))
         path->failed = true;
     if (path->job == NO_JOB)
-        run->path_nothing_us += end_us - start_us;
+        run->path_nothing_us += time_us;
     else
-        run->path_us[part] += end_us - start_us;
+        run->path_us[part] += time_us;
 }
 
 /* Explains the time from start to what is already explained, as it looked to a partition. */
 static void explain(struct path *path, uint32_t job, const struct timeline_partition *p,
                     int64_t start_us)
 {
-    if (start_us < path->run->start_us)
-        start_us = path->run->start_us;
+    if (start_us < path->from_us)
+        start_us = path->from_us;
     if (start_us >= path->at_us)
         return;
     path->job = job;
@@ -206,7 +217,7 @@ static void follow(struct path *path, uint32_t job, size_t *steps_left)
         explain(path, job, p, report->jobs[job].start_us);
         return;
     }
-    while (*steps_left && !path->failed) {
+    while (*steps_left && !path->failed && path->at_us > path->from_us) {
         (*steps_left)--;
         explain(path, p->job, p, p->gpu_start_us);
         const struct timeline_partition *q = blocked_by_device(path, p);
@@ -215,7 +226,7 @@ static void follow(struct path *path, uint32_t job, size_t *steps_left)
             p = q;
             continue;
         }
-        for (q = NULL; !q && *steps_left; (*steps_left)--) {
+        for (q = NULL; !q && *steps_left && path->at_us > path->from_us; (*steps_left)--) {
             const struct timeline_partition *synth;
             explain(path, p->job, p, p->synth_start_us);
             q = before_synthesis(path, p, &synth);
@@ -230,8 +241,10 @@ static void follow(struct path *path, uint32_t job, size_t *steps_left)
 
 static void walk_back(struct path *path, size_t steps_max)
 {
+    path->of_job = NO_JOB;
+    path->from_us = path->run->start_us;
     path->at_us = path->run->end_us;
-    while (path->at_us > path->run->start_us && steps_max && !path->failed) {
+    while (path->at_us > path->from_us && steps_max && !path->failed) {
         int64_t before = path->at_us;
         const struct moment *m = latest(&path->job_ends, 0, path->at_us, NO_JOB);
         if (!m)
@@ -241,7 +254,19 @@ static void walk_back(struct path *path, size_t steps_max)
         if (path->at_us == before)
             break; /* only with events missing */
     }
-    explain(path, NO_JOB, NULL, path->run->start_us);
+    explain(path, NO_JOB, NULL, path->from_us);
+}
+
+/* The path of a job ends where it began. Where it leads through jobs that began later, what is left
+   is told as it looked to this one. */
+static void walk_job(struct path *path, uint32_t job, size_t steps_max)
+{
+    const struct timeline_job *of = &path->report->jobs[job];
+    path->of_job = job;
+    path->from_us = of->start_us;
+    path->at_us = of->end_us;
+    follow(path, job, &steps_max);
+    explain(path, job, report_last_partition(path->report, of), of->start_us);
 }
 
 enum cuzk_status report_find_path(struct timeline_report *report, struct timeline_run *run,
@@ -261,7 +286,10 @@ enum cuzk_status report_find_path(struct timeline_report *report, struct timelin
     path.synth_frees.list = moments + 2 * (to - from);
     path.job_ends.list = moments + 3 * (to - from);
     collect(&path, from, to);
-    walk_back(&path, 4 * (to - from) + run->job_count + 4);
+    size_t steps_max = 4 * (to - from) + run->job_count + 4;
+    walk_back(&path, steps_max);
+    for (size_t j = run->jobs; j < run->jobs + run->job_count; j++)
+        walk_job(&path, (uint32_t)j, steps_max < 10000 ? steps_max : 10000);
     mem_free(moments);
     return path.failed ? error_set(err, CUZK_NO_MEMORY, "no memory for a run's critical path")
                        : CUZK_OK;

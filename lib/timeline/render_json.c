@@ -150,6 +150,10 @@ static void add_job(struct text *out, const struct timeline_report *report,
     text_add_ms(out, job->end_us - job->start_us);
     text_add(out, ",\"split_ms\":");
     add_parts(out, job->split_us);
+    text_add(out, ",\"critical_path_ms\":");
+    add_parts(out, job->path_us);
+    text_add(out, ",\"critical_path_other_jobs_ms\":");
+    text_add_ms(out, job->path_others_us);
     text_add(out, ",\"partitions\":[");
     for (size_t i = 0; i < job->partition_count; i++) {
         text_add(out, "%s", i ? "," : "");

@@ -345,6 +345,14 @@ static void add_partition_rows(const struct page *page, const struct timeline_jo
     }
 }
 
+/* For a job that was asked for: its own time, and what its waits were waits for. */
+static void add_job_paths(const struct page *page, const struct timeline_job *job)
+{
+    add_parts(page, "  its time", job->split_us, 0);
+    add_parts(page, "  its critical path", job->path_us, 0);
+    text_add(page->out, "  of the path, other jobs' work: %.3f s\n", seconds(job->path_others_us));
+}
+
 static void add_jobs(const struct page *page, const struct timeline_run *run)
 {
     size_t wanted = style_count_jobs(page->report, page->style, run);
@@ -358,6 +366,8 @@ static void add_jobs(const struct page *page, const struct timeline_run *run)
             continue;
         add_job_row(page, &page->report->jobs[j]);
         add_partition_rows(page, &page->report->jobs[j]);
+        if (page->style->job)
+            add_job_paths(page, &page->report->jobs[j]);
         shown++;
     }
     text_add(page->out, "\n%-*s|%-12.3f%*.3f|\n", LABEL_COLUMNS, "waterfall (s)",

@@ -49,7 +49,7 @@ enum cuzk_status report_measure(struct timeline_report *report, struct timeline_
 /* growth.c: how synthesis times grow with the number of syntheses at once, for all runs. */
 enum cuzk_status report_find_growth(struct timeline_report *report, struct cuzk_error *err);
 
-/* path.c: the critical path of a run. */
+/* path.c: the critical paths of a run and of its jobs. */
 enum cuzk_status report_find_path(struct timeline_report *report, struct timeline_run *run,
                                   struct cuzk_error *err);
 

@@ -59,9 +59,13 @@ static inline void assert_report_adds_up(const struct timeline_report *report)
         assert_int_equal(run->complete + run->incomplete, run->job_count);
     }
     for (size_t j = 0; j < report->job_count; j++) {
-        int64_t split = 0;
-        for (size_t p = 0; p < TIMELINE_PART_COUNT; p++)
+        int64_t split = 0, path = 0;
+        for (size_t p = 0; p < TIMELINE_PART_COUNT; p++) {
             split += report->jobs[j].split_us[p];
+            path += report->jobs[j].path_us[p];
+        }
+        assert_int_equal(path, split);
+        assert_true(report->jobs[j].path_others_us <= path);
         assert_int_equal(split, report->jobs[j].end_us - report->jobs[j].start_us);
     }
 }

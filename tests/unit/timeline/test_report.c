@@ -362,6 +362,24 @@ static void test_the_critical_path(void **state)
     release_analysed(&a);
 }
 
+/* b waited for the device, which a held: most of b's path is a's device time. */
+static void test_the_critical_path_of_a_job(void **state)
+{
+    (void)state;
+    struct text log = {0};
+    struct analysed a;
+    add_partition(&log, "a", 0, 0, 10, 10, 10, 40, 0);
+    add_partition(&log, "b", 0, 5, 11, 11, 40, 45, 0);
+    analyse(&a, &log);
+    const struct timeline_job *b = &a.report.jobs[1];
+    assert_int_equal(b->split_us[TIMELINE_PART_LOCK], 29000);
+    assert_int_equal(b->path_us[TIMELINE_PART_LOCK], 0);
+    assert_int_equal(b->path_us[TIMELINE_PART_DEVICE], 35000);
+    assert_int_equal(b->path_us[TIMELINE_PART_SYNTH], 5000);
+    assert_int_equal(b->path_others_us, 35000);
+    release_analysed(&a);
+}
+
 static void test_distributions_and_littles_law(void **state)
 {
     (void)state;
@@ -419,6 +437,7 @@ int main(void)
         cmocka_unit_test(test_devices_of_workers),
         cmocka_unit_test(test_memory_is_the_cause_only_when_workers_are_free),
         cmocka_unit_test(test_the_critical_path),
+        cmocka_unit_test(test_the_critical_path_of_a_job),
         cmocka_unit_test(test_distributions_and_littles_law),
         cmocka_unit_test(test_nothing_usable),
     };
