@@ -1,5 +1,5 @@
-/* Bytes as proofs and public inputs: the first byte chooses how many inputs follow, then come proofs. What
-   decodes must encode to the same bytes; verification must give a verdict. */
+/* Bytes as proofs and public inputs: the first byte chooses how many inputs follow, then come
+   proofs. What decodes must encode to the same bytes; verification must give a verdict. */
 #include "fuzz.h"
 
 #include "base/check.h"
@@ -12,8 +12,13 @@ static void make_vk(struct vk *vk, struct g1_affine *ic)
 {
     const struct g1_affine *g1 = g1_generator();
     const struct g2_affine *g2 = g2_generator();
-    *vk = (struct vk){ .alpha_g1 = *g1, .beta_g1 = *g1, .delta_g1 = *g1,
-                       .beta_g2 = *g2,  .gamma_g2 = *g2, .delta_g2 = *g2, .ic = ic };
+    *vk = (struct vk){.alpha_g1 = *g1,
+                      .beta_g1 = *g1,
+                      .delta_g1 = *g1,
+                      .beta_g2 = *g2,
+                      .gamma_g2 = *g2,
+                      .delta_g2 = *g2,
+                      .ic = ic};
     for (size_t i = 0; i <= INPUTS_MAX; i++)
         ic[i] = *g1;
 }
@@ -46,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         proof_encode(again, &proofs[n]);
         CHECK(memcmp(again, data, PROOF_BYTES) == 0);
     }
-    const struct fr *list[] = { inputs, inputs };
+    const struct fr *list[] = {inputs, inputs};
     bool all_valid = true;
     for (size_t j = 0; j < n; j++) {
         enum cuzk_status status = verify_single(&vk, &proofs[j], inputs, n_inputs, &err);

@@ -12,11 +12,12 @@
 /* A circuit and its file in a folder. Texts belong to the library. */
 struct cuzk_params_entry {
     const char *circuit;
-    const char *file_name;        /* "v28-….params" */
+    const char *file_name; /* "v28-….params" */
     uint64_t expected_bytes;
     bool present;
-    uint64_t found_bytes;         /* 0 unless present */
-    const char *published_digest; /* as in parameters.json; "" if the network publishes no such file */
+    uint64_t found_bytes; /* 0 unless present */
+    const char
+        *published_digest; /* as in parameters.json; "" if the network publishes no such file */
 };
 
 typedef void cuzk_params_entry_fn(void *context, const struct cuzk_params_entry *entry);
@@ -29,24 +30,27 @@ bool cuzk_params_folder_is_dev(const char *folder);
 
 /* How closely to look. Each depth includes those before it. */
 enum cuzk_params_depth {
-    CUZK_PARAMS_LAYOUT, /* size, sections, the whole verifying key, its digest against the published one */
-    CUZK_PARAMS_DIGEST, /* BLAKE2b of the whole file against the published one; a second a gigabyte */
-    CUZK_PARAMS_POINTS, /* every point on the curve and in its subgroup; a minute of a core for a million */
+    CUZK_PARAMS_LAYOUT, /* size, sections, the whole verifying key, its digest against the published
+                           one */
+    CUZK_PARAMS_DIGEST, /* BLAKE2b of the file against the published one; a second a gigabyte */
+    CUZK_PARAMS_POINTS, /* every point on the curve and in its subgroup; a minute of a core for a
+                           million */
 };
 
 struct cuzk_params_report {
     char path[1024];
     bool dev;
     uint64_t bytes;
-    uint64_t trailing_bytes; /* behind the last section; only of files that no circuit was named for */
-    uint32_t n_inputs;       /* with the constant 1 */
+    uint64_t
+        trailing_bytes; /* behind the last section; only of files that no circuit was named for */
+    uint32_t n_inputs;  /* with the constant 1 */
     uint32_t n_h, n_l, n_a, n_b_g1, n_b_g2;
     char vk_digest[33];
-    char file_digest[33];    /* "" unless asked for */
+    char file_digest[33]; /* "" unless asked for */
 };
 
-/* Checks a circuit's file in a folder. CUZK_BAD_PARAMS: missing or wrong, the text says what, where and what was
-   expected; CUZK_INVALID_ARGUMENT: no such circuit. threads 0: all processors. */
+/* Checks a circuit's file in a folder. CUZK_BAD_PARAMS: missing or wrong, the text says what, where
+   and what was expected; CUZK_INVALID_ARGUMENT: no such circuit. threads 0: all processors. */
 enum cuzk_status cuzk_params_check(const char *folder, const char *circuit,
                                    enum cuzk_params_depth depth, unsigned threads,
                                    struct cuzk_params_report *report, struct cuzk_error *err);
@@ -59,10 +63,10 @@ enum cuzk_status cuzk_params_check_file(const char *path, enum cuzk_params_depth
 /* done: 0 … 1; what is being made ("h", "b_g2"). From any thread, one call at a time. */
 typedef void cuzk_params_progress_fn(void *context, double done, const char *what);
 
-/* Makes a circuit's development parameters: insecure by construction, for tests and devnets only, the same bytes on
-   every machine. The folder is made and marked if need be. A good file that is already there is kept;
-   *made tells. CUZK_INVALID_ARGUMENT: no such circuit, or the folder holds parameters and is not
-   marked; CUZK_FAILED_PRECONDITION: another process is making the same file. */
+/* Makes a circuit's development parameters: insecure by construction, for tests and devnets only,
+   the same bytes on every machine. The folder is made and marked if need be. A good file that is
+   already there is kept; *made tells. CUZK_INVALID_ARGUMENT: no such circuit, or the folder holds
+   parameters and is not marked; CUZK_FAILED_PRECONDITION: another process makes the same file. */
 enum cuzk_status cuzk_params_generate(const char *folder, const char *circuit, unsigned threads,
                                       cuzk_params_progress_fn *progress, void *context, bool *made,
                                       struct cuzk_error *err);

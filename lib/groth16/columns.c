@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-/* Lagrange values are made for this many rows at a time: they share an inversion, and never take memory
-   in proportion to the circuit. */
+/* Lagrange values are made for this many rows at a time: they share an inversion, and never take
+   memory in proportion to the circuit. */
 enum { ROWS = 4096 };
 
 struct evaluation {
@@ -48,8 +48,8 @@ static const struct fr *lagrange(struct evaluation *eval, uint64_t row)
     return &eval->lagrange[row - eval->first];
 }
 
-static void add_terms(const struct columns *columns, struct fr *column, const struct lc *combination,
-                      const struct fr *value)
+static void add_terms(const struct columns *columns, struct fr *column,
+                      const struct lc *combination, const struct fr *value)
 {
     for (size_t t = 0; t < combination->len; t++) {
         const struct term *term = &combination->terms[t];
@@ -130,5 +130,5 @@ void columns_free(struct columns *columns)
     mem_free(columns->u);
     mem_free(columns->v);
     mem_free(columns->w);
-    *columns = (struct columns){ 0 };
+    *columns = (struct columns){0};
 }

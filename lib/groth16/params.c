@@ -27,9 +27,9 @@ static const struct {
     const char *name;
     size_t point_bytes;
 } vectors[PARAMS_VECTORS] = {
-    [PARAMS_H] = { "h", G1_BYTES },       [PARAMS_L] = { "l", G1_BYTES },
-    [PARAMS_A] = { "a", G1_BYTES },       [PARAMS_B_G1] = { "b_g1", G1_BYTES },
-    [PARAMS_B_G2] = { "b_g2", G2_BYTES },
+    [PARAMS_H] = {"h", G1_BYTES},       [PARAMS_L] = {"l", G1_BYTES},
+    [PARAMS_A] = {"a", G1_BYTES},       [PARAMS_B_G1] = {"b_g1", G1_BYTES},
+    [PARAMS_B_G2] = {"b_g2", G2_BYTES},
 };
 
 const char *params_vector_name(enum params_vector which)
@@ -44,8 +44,8 @@ size_t params_point_bytes(enum params_vector which)
 
 const struct params_section *params_vector(const struct params *params, enum params_vector which)
 {
-    const struct params_section *const sections[] = { &params->h, &params->l, &params->a,
-                                                      &params->b_g1, &params->b_g2 };
+    const struct params_section *const sections[] = {&params->h, &params->l, &params->a,
+                                                     &params->b_g1, &params->b_g2};
     return sections[which];
 }
 
@@ -58,7 +58,7 @@ bool params_in_dev_folder(const char *path)
     return len < (int)sizeof marker && access(marker, F_OK) == 0;
 }
 
-/* --- Opening ------------------------------------------------------------------------------------- */
+/* --- Opening --------------------------------------------------------------------------------- */
 
 /* Reads the count at *offset and moves *offset behind the section's points. */
 static enum cuzk_status open_section(struct params *params, enum params_vector which,
@@ -70,7 +70,7 @@ static enum cuzk_status open_section(struct params *params, enum params_vector w
                          "section %s: its count is at byte %zu, but the file ends at %zu",
                          vectors[which].name, *offset, params->map.len);
     const uint8_t *at = params->map.data + *offset;
-    struct params_section section = { .points = at + 4, .count = load_u32_be(at) };
+    struct params_section section = {.points = at + 4, .count = load_u32_be(at)};
     size_t bytes = section.count * vectors[which].point_bytes;
     if (bytes > left - 4)
         return error_set(err, CUZK_BAD_PARAMS,
@@ -79,11 +79,21 @@ static enum cuzk_status open_section(struct params *params, enum params_vector w
                          params->map.len);
     *offset += 4 + bytes;
     switch (which) {
-    case PARAMS_H: params->h = section; break;
-    case PARAMS_L: params->l = section; break;
-    case PARAMS_A: params->a = section; break;
-    case PARAMS_B_G1: params->b_g1 = section; break;
-    default: params->b_g2 = section; break;
+    case PARAMS_H:
+        params->h = section;
+        break;
+    case PARAMS_L:
+        params->l = section;
+        break;
+    case PARAMS_A:
+        params->a = section;
+        break;
+    case PARAMS_B_G1:
+        params->b_g1 = section;
+        break;
+    default:
+        params->b_g2 = section;
+        break;
     }
     return CUZK_OK;
 }
@@ -160,7 +170,7 @@ enum cuzk_status params_open_circuit(const char *folder, const struct circuit_in
     return CUZK_OK;
 }
 
-/* --- Does it fit? ---------------------------------------------------------------------------------- */
+/* --- Does it fit? ---------------------------------------------------------------------------- */
 
 enum cuzk_status params_match_circuit(const struct params *params,
                                       const struct circuit_info *circuit, struct cuzk_error *err)
@@ -189,15 +199,14 @@ enum cuzk_status params_match_shape(const struct params *params, const struct sh
                              vectors[which].name, found, (unsigned long long)wanted[which]);
     }
     if (params->bytes != params->map.len)
-        return error_set(err, CUZK_BAD_PARAMS,
-                         "%s: %zu bytes, but its sections end at %zu", params->path,
-                         params->map.len, params->bytes);
+        return error_set(err, CUZK_BAD_PARAMS, "%s: %zu bytes, but its sections end at %zu",
+                         params->path, params->map.len, params->bytes);
     return CUZK_OK;
 }
 
-/* --- Reading it all -------------------------------------------------------------------------------- */
+/* --- Reading it all -------------------------------------------------------------------------- */
 
-/* Reads from the file, not from the map: a file that is cut meanwhile gives an error, not SIGBUS. */
+/* Reads from the file, not from the map: a file cut meanwhile gives an error, not SIGBUS. */
 static enum cuzk_status read_at(const struct params *params, size_t offset, uint8_t *bytes,
                                 size_t len, struct cuzk_error *err)
 {
@@ -221,7 +230,7 @@ struct point_check_job {
     enum point_check check;
     size_t first_chunk[PARAMS_VECTORS + 1]; /* chunks of all vectors are numbered through */
     pthread_mutex_t lock;
-    size_t bad_chunk; /* lowest chunk with a failure so far; SIZE_MAX: none */
+    size_t bad_chunk;        /* lowest chunk with a failure so far; SIZE_MAX: none */
     enum cuzk_status status; /* of that chunk, as err */
     struct cuzk_error err;
 };
@@ -261,12 +270,12 @@ static void check_task(void *context, size_t i)
     enum params_vector which = PARAMS_H;
     while (i >= job->first_chunk[which + 1])
         which++;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     uint8_t *buffer = mem_alloc(CHUNK_POINTS, vectors[which].point_bytes);
     enum cuzk_status status =
-        buffer ? check_chunk(job, which, i - job->first_chunk[which], buffer, &err)
-               : error_set(&err, CUZK_NO_MEMORY, "%s: no memory to check points",
-                           job->params->path);
+        buffer
+            ? check_chunk(job, which, i - job->first_chunk[which], buffer, &err)
+            : error_set(&err, CUZK_NO_MEMORY, "%s: no memory to check points", job->params->path);
     mem_free(buffer);
     if (status == CUZK_OK)
         return;

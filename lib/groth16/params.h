@@ -1,8 +1,9 @@
-/* Parameter files: .params (proving key) and .vk (verifying key); the specification, parts A.5, A.6.
+/* Parameter files: .params (proving key) and .vk (verifying key); the specification, parts A.5,
+   A.6.
 
-   What is trusted when: vk points are always checked completely. Vector points are not looked at when a file is
-   opened (there are hundreds of millions); params_check_points does that on demand, and a proof made with a bad
-   point does not pass the verification that every proof gets. */
+   What is trusted when: vk points are always checked completely. Vector points are not looked at
+   when a file is opened (there are hundreds of millions); params_check_points does that on demand,
+   and a proof made with a bad point does not pass the verification that every proof gets. */
 #ifndef GROTH16_PARAMS_H
 #define GROTH16_PARAMS_H
 
@@ -11,8 +12,8 @@
 #include "math/group.h"
 #include "r1cs/shape.h"
 
-/* An empty or not file of this name marks a folder as one of development parameters: insecure, made from
-   known trapdoors (setup.h). Such files are used only from marked folders, real ones only from
+/* An empty or not file of this name marks a folder as one of development parameters: insecure, made
+   from known trapdoors (setup.h). Such files are used only from marked folders, real ones only from
    others. */
 #define PARAMS_DEV_MARKER "CUZK-DEV-PARAMETERS-INSECURE"
 
@@ -28,9 +29,9 @@ struct vk {
 /* Length of a key with n_ic inputs. */
 #define VK_BYTES(n_ic) (868 + (size_t)G1_BYTES * (n_ic))
 
-/* Reads a key from bytes: every point on the curve, in the subgroup and finite. Trailing bytes are an error when
-   `exact`. *used receives the key's length. CUZK_BAD_PARAMS names the part that is wrong. Free with
-   vk_free. */
+/* Reads a key from bytes: every point on the curve, in the subgroup and finite. Trailing bytes are
+   an error when `exact`. *used receives the key's length. CUZK_BAD_PARAMS names the part that is
+   wrong. Free with vk_free. */
 enum cuzk_status vk_parse(const uint8_t *bytes, size_t len, bool exact, struct vk *out,
                           size_t *used, struct cuzk_error *err);
 /* Reads a .vk file, or the key at the head of a .params file (by its ending). */
@@ -52,13 +53,14 @@ struct params {
     struct file_map map;
     struct vk vk;
     struct params_section h, l, a, b_g1, b_g2;
-    size_t bytes; /* up to the last section's end. A file may go on behind that (ceremony files carry
-                     their transcript there), but not one of a circuit: params_match_shape */
+    size_t bytes; /* up to the last section's end. A file may go on behind that (ceremony files
+                     carry their transcript there), but not one of a circuit: params_match_shape */
     bool is_dev;  /* lies in a folder marked as development parameters */
 };
 
 /* Maps a file and checks that its sections fit its size. CUZK_BAD_PARAMS names file, section, found
-   and wanted sizes; also when there is no such file. No memory is taken for a count that the file does not hold. */
+   and wanted sizes; also when there is no such file. No memory is taken for a count that the file
+   does not hold. */
 enum cuzk_status params_open(const char *path, struct params **out, struct cuzk_error *err);
 void params_close(struct params *params);
 
@@ -88,13 +90,13 @@ bool params_in_dev_folder(const char *path);
 enum cuzk_status params_match_shape(const struct params *params, const struct shape *shape,
                                     struct cuzk_error *err);
 
-/* Decodes every point with the given check, spread over the pool (NULL: the caller alone); names the
-   first bad point (section, index). */
+/* Decodes every point with the given check, spread over the pool (NULL: the caller alone); names
+   the first bad point (section, index). */
 enum cuzk_status params_check_points(const struct params *params, enum point_check check,
                                      struct pool *pool, struct cuzk_error *err);
 
-/* BLAKE2b-512 of the whole file, first 16 bytes (the digest of parameters.json). Takes about a second a
-   gigabyte. */
+/* BLAKE2b-512 of the whole file, first 16 bytes (the digest of parameters.json). Takes about a
+   second a gigabyte. */
 enum cuzk_status params_digest(const struct params *params, uint8_t digest[16],
                                struct cuzk_error *err);
 

@@ -29,7 +29,7 @@ static enum cuzk_status make_path(char path[PATH_MAX], const char *folder, const
     return error_set(err, CUZK_INVALID_ARGUMENT, "folder name too long: %.100s…", folder);
 }
 
-/* --- Listing ---------------------------------------------------------------------------------------- */
+/* --- Listing --------------------------------------------------------------------------------- */
 
 void cuzk_params_list(const char *folder, cuzk_params_entry_fn *fn, void *context)
 {
@@ -59,7 +59,7 @@ bool cuzk_params_folder_is_dev(const char *folder)
     return make_path(path, folder, "", "", NULL) == CUZK_OK && params_in_dev_folder(path);
 }
 
-/* --- Checking --------------------------------------------------------------------------------------- */
+/* --- Checking -------------------------------------------------------------------------------- */
 
 static void fill_report(struct cuzk_params_report *report, const struct params *params)
 {
@@ -118,9 +118,9 @@ static enum cuzk_status match_shape(const struct params *params, const struct ci
     return status;
 }
 
-enum cuzk_status cuzk_params_check(const char *folder, const char *id,
-                                   enum cuzk_params_depth depth, unsigned threads,
-                                   struct cuzk_params_report *report, struct cuzk_error *err)
+enum cuzk_status cuzk_params_check(const char *folder, const char *id, enum cuzk_params_depth depth,
+                                   unsigned threads, struct cuzk_params_report *report,
+                                   struct cuzk_error *err)
 {
     const struct circuit_info *circuit;
     struct params *params;
@@ -146,7 +146,7 @@ enum cuzk_status cuzk_params_check_file(const char *path, enum cuzk_params_depth
     return status;
 }
 
-/* --- Generating ------------------------------------------------------------------------------------- */
+/* --- Generating ------------------------------------------------------------------------------ */
 
 /* Is there a file named as the network names parameters? */
 static bool holds_parameters(const char *folder)
@@ -163,16 +163,18 @@ static bool holds_parameters(const char *folder)
 
 static enum cuzk_status mark_folder(const char *folder, struct cuzk_error *err)
 {
-    static const char text[] =
-        "The parameters in this folder were made from trapdoors that everyone knows: with them anything can\n"
-        "be proved. For tests and development networks only. cuzk uses them because this file is here.\n";
+    static const char text[] = "The parameters in this folder were made from trapdoors that "
+                               "everyone knows: with them anything can\n"
+                               "be proved. For tests and development networks only. cuzk uses them "
+                               "because this file is here.\n";
     char marker[PATH_MAX];
     if (cuzk_params_folder_is_dev(folder))
         return CUZK_OK;
     if (holds_parameters(folder))
         return error_set(err, CUZK_INVALID_ARGUMENT,
                          "%s holds parameters but no %s: development parameters need a folder of "
-                         "their own", folder, PARAMS_DEV_MARKER);
+                         "their own",
+                         folder, PARAMS_DEV_MARKER);
     TRY(file_make_dirs(folder, err));
     TRY(make_path(marker, folder, PARAMS_DEV_MARKER, "", err));
     return file_write(marker, text, sizeof text - 1, err);

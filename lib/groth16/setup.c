@@ -19,7 +19,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-/* --- Development trapdoors -------------------------------------------------------------------------- */
+/* --- Development trapdoors ------------------------------------------------------------------- */
 
 void setup_dev_scalar(struct fr *out, const char *name)
 {
@@ -41,7 +41,7 @@ void setup_dev_trapdoor(struct setup_trapdoor *out)
     setup_dev_scalar(&out->tau, "tau");
 }
 
-/* --- What is written -------------------------------------------------------------------------------- */
+/* --- What is written ------------------------------------------------------------------------- */
 
 /* Products made by one task: a whole block of fixed_base.c. */
 enum { TASK_POINTS = 16384 };
@@ -77,8 +77,8 @@ struct setup {
     struct cuzk_error err;
 };
 
-/* The share of the whole that the columns take, and the weight of a G2 point in G1 points: measured, for progress
-   only. */
+/* The share of the whole that the columns take, and the weight of a G2 point in G1 points:
+   measured, for progress only. */
 static const double columns_share = 0.05;
 static const double g2_weight = 2.7;
 
@@ -88,7 +88,7 @@ static void tell(struct setup *setup, double done, const char *what)
         setup->progress(setup->progress_context, done, what);
 }
 
-/* --- Scalars ---------------------------------------------------------------------------------------- */
+/* --- Scalars --------------------------------------------------------------------------------- */
 
 struct combination {
     struct columns *columns;
@@ -189,7 +189,7 @@ static enum cuzk_status make_scalars(struct setup *setup, struct cuzk_error *err
     return CUZK_OK;
 }
 
-/* --- Layout and tables ------------------------------------------------------------------------------- */
+/* --- Layout and tables ----------------------------------------------------------------------- */
 
 static size_t point_bytes(int which)
 {
@@ -220,14 +220,14 @@ static enum cuzk_status make_tables(struct setup *setup, struct cuzk_error *err)
                              &setup->g2, err);
 }
 
-/* --- The verifying key ------------------------------------------------------------------------------ */
+/* --- The verifying key ----------------------------------------------------------------------- */
 
 static enum cuzk_status make_vk(const struct setup *setup, uint8_t *bytes, struct cuzk_error *err)
 {
     const struct setup_trapdoor *trapdoor = setup->trapdoor;
     uint32_t n_ic = setup->shape->n_inputs;
-    struct fr g1_scalars[] = { trapdoor->alpha, trapdoor->beta, trapdoor->delta };
-    struct fr g2_scalars[] = { trapdoor->beta, trapdoor->gamma, trapdoor->delta };
+    struct fr g1_scalars[] = {trapdoor->alpha, trapdoor->beta, trapdoor->delta};
+    struct fr g2_scalars[] = {trapdoor->beta, trapdoor->gamma, trapdoor->delta};
     struct g1_affine g1[ARRAY_LEN(g1_scalars)];
     struct g2_affine g2[ARRAY_LEN(g2_scalars)];
     TRY(fixed_base_g1_mul(setup->g1, g1_scalars, ARRAY_LEN(g1), g1, err));
@@ -251,7 +251,7 @@ static enum cuzk_status make_vk(const struct setup *setup, uint8_t *bytes, struc
     return status;
 }
 
-/* --- The vectors ------------------------------------------------------------------------------------ */
+/* --- The vectors ----------------------------------------------------------------------------- */
 
 static enum cuzk_status write_at(const struct setup *setup, size_t offset, const uint8_t *bytes,
                                  size_t len, struct cuzk_error *err)
@@ -333,9 +333,8 @@ static void points_task(void *context, size_t task)
     size_t n = vector->count - first < TASK_POINTS ? vector->count - first : TASK_POINTS;
     struct cuzk_error err;
     struct task_memory *memory = mem_alloc(1, sizeof *memory);
-    enum cuzk_status status = memory
-                                  ? make_points(setup, which, first, n, memory, &err)
-                                  : error_set(&err, CUZK_NO_MEMORY, "no memory to make points");
+    enum cuzk_status status = memory ? make_points(setup, which, first, n, memory, &err)
+                                     : error_set(&err, CUZK_NO_MEMORY, "no memory to make points");
     mem_free(memory);
     pthread_mutex_lock(&setup->lock);
     if (status != CUZK_OK && setup->status == CUZK_OK) {
@@ -362,7 +361,7 @@ static enum cuzk_status write_vectors(struct setup *setup, struct cuzk_error *er
     return setup->status;
 }
 
-/* --- All together ----------------------------------------------------------------------------------- */
+/* --- All together ---------------------------------------------------------------------------- */
 
 static enum cuzk_status check_trapdoor(const struct setup_trapdoor *trapdoor,
                                        struct cuzk_error *err)
@@ -409,8 +408,8 @@ static enum cuzk_status open_part(struct setup *setup, struct cuzk_error *err)
     return CUZK_OK;
 }
 
-static enum cuzk_status write_and_rename(struct setup *setup, const char *path,
-                                         const char *vk_path, struct cuzk_error *err)
+static enum cuzk_status write_and_rename(struct setup *setup, const char *path, const char *vk_path,
+                                         struct cuzk_error *err)
 {
     uint8_t *vk = mem_alloc(VK_BYTES(setup->shape->n_inputs), 1);
     if (!vk)

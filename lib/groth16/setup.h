@@ -1,5 +1,5 @@
-/* Development parameters from known trapdoors: insecure by construction, whoever knows the trapdoors (everyone)
-   can prove anything. ARCHITECTURE.md, "Development parameters". */
+/* Development parameters from known trapdoors: insecure by construction, whoever knows the
+   trapdoors (everyone) can prove anything. ARCHITECTURE.md, "Development parameters". */
 #ifndef GROTH16_SETUP_H
 #define GROTH16_SETUP_H
 
@@ -17,16 +17,16 @@ void setup_dev_trapdoor(struct setup_trapdoor *out);
 /* FrSafe(SHA-256("cuzk-dev-params-v1/" ‖ name)) for any name ("test-r"). */
 void setup_dev_scalar(struct fr *out, const char *name);
 
-/* Called now and then with the share done (0 … 1) and what is being made ("columns", "h", …); from any
-   of the pool's threads, one call at a time. */
+/* Called now and then with the share done (0 … 1) and what is being made ("columns", "h", …); from
+   any of the pool's threads, one call at a time. */
 typedef void setup_progress_fn(void *context, double done, const char *what);
 
-/* Writes path (a .params file) and the .vk file beside it (its ending replaced), each by way of path.part, fsync and
-   rename. The bytes depend on shape and trapdoors only. pool and progress may be NULL.
-   CUZK_INVALID_ARGUMENT: a trapdoor is zero, τ is in the domain, or some variable gets the point at
-   infinity where none may be (part A.8). CUZK_IO names the file. CUZK_FAILED_PRECONDITION: another process
-   writes it now.
-   Memory: 96 bytes a variable, 190 MiB of tables and 8 MiB a thread; for a 2 KiB PoRep about 460 MiB. */
+/* Writes path (a .params file) and the .vk file beside it (its ending replaced), each by way of
+   path.part, fsync and rename. The bytes depend on shape and trapdoors only. pool and progress may
+   be NULL. CUZK_INVALID_ARGUMENT: a trapdoor is zero, τ is in the domain, or some variable gets the
+   point at infinity where none may be (part A.8). CUZK_IO names the file. CUZK_FAILED_PRECONDITION:
+   another process writes it now. Memory: 96 bytes a variable, 190 MiB of tables and 8 MiB a thread;
+   for a 2 KiB PoRep about 460 MiB. */
 enum cuzk_status setup_write(const struct shape *shape, const struct setup_trapdoor *trapdoor,
                              const char *path, struct pool *pool, setup_progress_fn *progress,
                              void *progress_context, struct cuzk_error *err);

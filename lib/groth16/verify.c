@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <sys/random.h>
 
-/* --- Proof bytes ------------------------------------------------------------------------------------ */
+/* --- Proof bytes ----------------------------------------------------------------------------- */
 
 enum { PROOF_B = G1_COMPRESSED_BYTES, PROOF_C = PROOF_B + G2_COMPRESSED_BYTES };
 
@@ -38,10 +38,10 @@ void proof_encode(uint8_t bytes[PROOF_BYTES], const struct proof *proof)
     g1_compress(bytes + PROOF_C, &proof->c);
 }
 
-/* --- Products of pairings --------------------------------------------------------------------------- */
+/* --- Products of pairings -------------------------------------------------------------------- */
 
-/* The context of a product of pairings; NULL without memory. blst runs the Miller loops of eight pairs
-   together, and there is one final exponentiation for all. */
+/* The context of a product of pairings; NULL without memory. blst runs the Miller loops of eight
+   pairs together, and there is one final exponentiation for all. */
 static blst_pairing *product_new(void)
 {
     blst_pairing *product = mem_alloc(blst_pairing_sizeof(), 1);
@@ -71,10 +71,10 @@ static void negate(struct g1_affine *point)
     blst_fp_cneg(&point->p.y, &point->p.y, true);
 }
 
-/* --- Sums of multiples ------------------------------------------------------------------------------ */
+/* --- Sums of multiples ----------------------------------------------------------------------- */
 
-/* Σ scalars[i] · points[i], n ≥ 1; scalars of `bits` bits in (bits + 7) / 8 little-endian bytes each.
-   Running time depends on the scalars, which are public. */
+/* Σ scalars[i] · points[i], n ≥ 1; scalars of `bits` bits in (bits + 7) / 8 little-endian bytes
+   each. Running time depends on the scalars, which are public. */
 static enum cuzk_status sum_multiples(struct g1 *out, const struct g1_affine *points,
                                       const uint8_t *scalars, size_t n, size_t bits,
                                       struct cuzk_error *err)
@@ -89,8 +89,8 @@ static enum cuzk_status sum_multiples(struct g1 *out, const struct g1_affine *po
     if (!scratch)
         return error_set(err, CUZK_NO_MEMORY, "no memory to verify with %zu inputs", n);
     /* One pointer and NULL: the rest follows in memory. */
-    const blst_p1_affine *const point_list[] = { &points[0].p, NULL };
-    const uint8_t *const scalar_list[] = { scalars, NULL };
+    const blst_p1_affine *const point_list[] = {&points[0].p, NULL};
+    const uint8_t *const scalar_list[] = {scalars, NULL};
     blst_p1s_mult_pippenger(&out->p, point_list, n, scalar_list, bits, scratch);
     mem_free(scratch);
     return CUZK_OK;
@@ -123,7 +123,7 @@ static enum cuzk_status check_count(const struct vk *vk, size_t n_inputs, struct
                      vk->n_ic - 1);
 }
 
-/* --- One proof -------------------------------------------------------------------------------------- */
+/* --- One proof ------------------------------------------------------------------------------- */
 
 enum cuzk_status verify_single(const struct vk *vk, const struct proof *proof,
                                const struct fr *inputs, size_t n_inputs, struct cuzk_error *err)
@@ -157,7 +157,7 @@ out:
     return status;
 }
 
-/* --- Many proofs ------------------------------------------------------------------------------------ */
+/* --- Many proofs ----------------------------------------------------------------------------- */
 
 /* A forged batch passes with probability 2^-128. */
 enum { RANDOM_BYTES = 16 };
@@ -167,17 +167,17 @@ struct batch {
     const struct proof *proofs;
     const struct fr *const *inputs;
     size_t n;
-    uint8_t *random_bytes;  /* z_j, RANDOM_BYTES little-endian bytes each */
-    struct fr *random;      /* z_j */
-    struct g1_affine *c;    /* C_j, beside each other for the sum */
-    struct fr *scalars;     /* of the ic points: Σ_j z_j x_ji, first Σ_j z_j */
+    uint8_t *random_bytes; /* z_j, RANDOM_BYTES little-endian bytes each */
+    struct fr *random;     /* z_j */
+    struct g1_affine *c;   /* C_j, beside each other for the sum */
+    struct fr *scalars;    /* of the ic points: Σ_j z_j x_ji, first Σ_j z_j */
     blst_pairing *product;
 };
 
 static enum cuzk_status draw(struct batch *batch, struct cuzk_error *err)
 {
     for (size_t j = 0; j < batch->n; j++) {
-        uint8_t bytes[FR_BYTES] = { 0 };
+        uint8_t bytes[FR_BYTES] = {0};
         ssize_t got;
         do
             got = getrandom(bytes, RANDOM_BYTES, 0);

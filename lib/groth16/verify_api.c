@@ -67,7 +67,7 @@ static enum cuzk_status decode(struct decoded *decoded, const uint8_t *proofs,
 enum cuzk_status cuzk_verify(const struct cuzk_vk *vk, const uint8_t *proofs, size_t proofs_len,
                              const uint8_t *inputs, size_t inputs_len, struct cuzk_error *err)
 {
-    struct decoded decoded = { .n = proofs_len / PROOF_BYTES, .n_inputs = cuzk_vk_inputs(vk) };
+    struct decoded decoded = {.n = proofs_len / PROOF_BYTES, .n_inputs = cuzk_vk_inputs(vk)};
     if (proofs_len == 0 || proofs_len % PROOF_BYTES != 0)
         return error_set(err, CUZK_INVALID_ARGUMENT, "proof: %zu bytes, expected a multiple of %d",
                          proofs_len, PROOF_BYTES);
@@ -85,8 +85,8 @@ enum cuzk_status cuzk_verify(const struct cuzk_vk *vk, const uint8_t *proofs, si
     else
         status = error_set(err, CUZK_NO_MEMORY, "no memory to verify %zu proofs", decoded.n);
     if (status == CUZK_OK)
-        status = verify_batch(&vk->vk, decoded.proofs, decoded.inputs, decoded.n, decoded.n_inputs,
-                              err);
+        status =
+            verify_batch(&vk->vk, decoded.proofs, decoded.inputs, decoded.n, decoded.n_inputs, err);
     mem_free(decoded.proofs);
     mem_free(decoded.elements);
     mem_free(decoded.inputs);

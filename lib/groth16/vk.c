@@ -59,7 +59,7 @@ enum cuzk_status vk_parse(const uint8_t *bytes, size_t len, bool exact, struct v
     if (len < AT_IC)
         return error_set(err, CUZK_BAD_PARAMS, "vk: %zu bytes, expected at least %zu", len,
                          VK_BYTES(1));
-    struct vk vk = { .n_ic = load_u32_be(bytes + AT_IC_COUNT) };
+    struct vk vk = {.n_ic = load_u32_be(bytes + AT_IC_COUNT)};
     size_t wanted = VK_BYTES(vk.n_ic);
     if (vk.n_ic == 0)
         return error_set(err, CUZK_BAD_PARAMS, "vk: no ic points, expected at least one");
@@ -139,11 +139,12 @@ enum cuzk_status vk_match_circuit(const struct vk *vk, bool is_dev, const char *
     if (!is_dev && !published)
         return error_set(err, CUZK_BAD_PARAMS,
                          "%s: there are no published parameters of %s; development ones need a "
-                         "folder marked by %s", name, circuit->id, PARAMS_DEV_MARKER);
+                         "folder marked by %s",
+                         name, circuit->id, PARAMS_DEV_MARKER);
     if (!is_dev && !same)
         return error_set(err, CUZK_BAD_PARAMS,
                          "%s: vk digest %s, expected %s (published for %s); development "
-                         "parameters need a folder marked by %s", name, digest, circuit->vk_digest,
-                         circuit->id, PARAMS_DEV_MARKER);
+                         "parameters need a folder marked by %s",
+                         name, digest, circuit->vk_digest, circuit->id, PARAMS_DEV_MARKER);
     return CUZK_OK;
 }

@@ -8,9 +8,9 @@
 
 #include <stdalign.h>
 
-/* A block of scalars goes through the table window by window, so that one window of it (a few MiB) is
-   in the last-level cache while it is used; the block itself streams. Of its additions BATCH share an
-   inversion, which is then a few percent of one multiplication for each. */
+/* A block of scalars goes through the table window by window, so that one window of it (a few MiB)
+   is in the last-level cache while it is used; the block itself streams. Of its additions BATCH
+   share an inversion, which is then a few percent of one multiplication for each. */
 enum { BLOCK = 16384, BATCH = 512 };
 
 /* After the replacement by the negative a scalar has 254 bits, and its last digit a sign. */
@@ -47,8 +47,8 @@ static unsigned choose_width(size_t uses, unsigned max_width)
 static bool above_half(const uint64_t limbs[4])
 {
     /* (r - 1) / 2 */
-    static const uint64_t half[4] = { 0x7fffffff80000000, 0xa9ded2017fff2dff, 0x199cec0404d0ec02,
-                                      0x39f6d3a994cebea4 };
+    static const uint64_t half[4] = {0x7fffffff80000000, 0xa9ded2017fff2dff, 0x199cec0404d0ec02,
+                                     0x39f6d3a994cebea4};
     for (int i = 3; i >= 0; i--) {
         if (limbs[i] != half[i])
             return limbs[i] > half[i];
@@ -66,7 +66,7 @@ static void recode(struct recoded *out, const struct fr *scalar, unsigned width)
         fr_neg(&opposite, scalar);
         fr_to_limbs(out->limbs, &opposite);
     }
-    uint64_t offset[4] = { 0 };
+    uint64_t offset[4] = {0};
     for (unsigned k = 0; k + 1 < window_count(width); k++) {
         unsigned bit = k * width + width - 1;
         offset[bit / 64] |= (uint64_t)1 << (bit % 64);

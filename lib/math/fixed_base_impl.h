@@ -1,6 +1,6 @@
 /* Fixed-base products of one group; included by fixed_base.c once for G1 and once for G2, with the
-   names G(), API(), TABLE, PROJECTIVE, POINT_BYTES and WIDTH_MAX set. No guard: it is meant to be included
-   twice. */
+   names G(), API(), TABLE, PROJECTIVE, POINT_BYTES and WIDTH_MAX set. No guard: it is meant to be
+   included twice. */
 
 struct TABLE {
     const struct G(kernel) * kernel;
@@ -13,8 +13,8 @@ struct G(batch) {
     const struct G(kernel) * kernel;
     size_t n;
     struct G(pair) pairs[BATCH];
-    alignas(AFFINE_SCRATCH_ALIGN) uint8_t scratch[BATCH * AFFINE_SCRATCH_BYTES +
-                                                  AFFINE_SCRATCH_EXTRA];
+    alignas(
+        AFFINE_SCRATCH_ALIGN) uint8_t scratch[BATCH * AFFINE_SCRATCH_BYTES + AFFINE_SCRATCH_EXTRA];
 };
 
 static void G(flush)(struct G(batch) * batch)

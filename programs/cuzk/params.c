@@ -22,38 +22,50 @@ struct params_flags {
 
 static void print_usage(FILE *out)
 {
-    fputs("Usage: cuzk params list  [--param-cache DIR]\n"
-          "       cuzk params check [--param-cache DIR] [--circuit ID]... [--digest | --deep] [FILE...]\n"
-          "       cuzk params gen   --circuit ID... --out DIR [--threads N] [--quiet]\n\n"
-          "list   all circuits, their files, and which of them are there\n"
-          "check  are files whole and the right ones? Without --circuit and FILE: all that are there\n"
-          "gen    make development parameters: insecure, for tests only, in a folder of their own\n\n"
-          "      --param-cache DIR  folder of v28-*.params (default: $FIL_PROOFS_PARAMETER_CACHE, else\n"
-          "                         /var/tmp/filecoin-proof-parameters)\n"
-          "      --circuit ID       porep-32g, winning-2k, ... (see list); may be repeated\n"
-          "      --digest           also read the whole file and compare its digest (1 s a gigabyte)\n"
-          "      --deep             also check every point (a minute of a core for a million points)\n"
-          "      --out DIR          where gen writes\n"
-          "      --threads N        default: all processors\n"
-          "  -q, --quiet            no progress\n",
-          out);
+    fputs(
+        "Usage: cuzk params list  [--param-cache DIR]\n"
+        "       cuzk params check [--param-cache DIR] [--circuit ID]... [--digest | --deep] "
+        "[FILE...]\n"
+        "       cuzk params gen   --circuit ID... --out DIR [--threads N] [--quiet]\n\n"
+        "list   all circuits, their files, and which of them are there\n"
+        "check  are files whole and the right ones? Without --circuit and FILE: all that are "
+        "there\n"
+        "gen    make development parameters: insecure, for tests only, in a folder of their own\n\n"
+        "      --param-cache DIR  folder of v28-*.params (default: $FIL_PROOFS_PARAMETER_CACHE, "
+        "else\n"
+        "                         /var/tmp/filecoin-proof-parameters)\n"
+        "      --circuit ID       porep-32g, winning-2k, ... (see list); may be repeated\n"
+        "      --digest           also read the whole file and compare its digest (1 s a "
+        "gigabyte)\n"
+        "      --deep             also check every point (a minute of a core for a million "
+        "points)\n"
+        "      --out DIR          where gen writes\n"
+        "      --threads N        default: all processors\n"
+        "  -q, --quiet            no progress\n",
+        out);
 }
 
 /* Returns an exit code, or −1 to go on. */
 static int read_flags(int argc, char **argv, struct params_flags *flags)
 {
     static const struct option known[] = {
-        { "param-cache", required_argument, NULL, 'p' }, { "out", required_argument, NULL, 'p' },
-        { "circuit", required_argument, NULL, 'c' },     { "digest", no_argument, NULL, 'd' },
-        { "deep", no_argument, NULL, 'D' },              { "threads", required_argument, NULL, 't' },
-        { "quiet", no_argument, NULL, 'q' },             { "help", no_argument, NULL, 'h' },
-        { NULL, 0, NULL, 0 },
+        {"param-cache", required_argument, NULL, 'p'},
+        {"out", required_argument, NULL, 'p'},
+        {"circuit", required_argument, NULL, 'c'},
+        {"digest", no_argument, NULL, 'd'},
+        {"deep", no_argument, NULL, 'D'},
+        {"threads", required_argument, NULL, 't'},
+        {"quiet", no_argument, NULL, 'q'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     int option;
     while ((option = getopt_long(argc, argv, "qh", known, NULL)) != -1) {
         char *end;
         switch (option) {
-        case 'p': flags->folder = optarg; break;
+        case 'p':
+            flags->folder = optarg;
+            break;
         case 'c':
             if (flags->n_circuits == CIRCUITS_MAX) {
                 fprintf(stderr, "cuzk params: at most %d circuits at once\n", CIRCUITS_MAX);
@@ -65,7 +77,9 @@ static int read_flags(int argc, char **argv, struct params_flags *flags)
             if (flags->depth < CUZK_PARAMS_DIGEST)
                 flags->depth = CUZK_PARAMS_DIGEST;
             break;
-        case 'D': flags->depth = CUZK_PARAMS_POINTS; break;
+        case 'D':
+            flags->depth = CUZK_PARAMS_POINTS;
+            break;
         case 't':
             flags->threads = (unsigned)strtoul(optarg, &end, 10);
             if (*optarg < '0' || *optarg > '9' || *end || flags->threads > 1024) {
@@ -73,9 +87,14 @@ static int read_flags(int argc, char **argv, struct params_flags *flags)
                 return EXIT_CODE_USAGE;
             }
             break;
-        case 'q': flags->quiet = true; break;
-        case 'h': print_usage(stdout); return EXIT_CODE_OK;
-        default: return EXIT_CODE_USAGE;
+        case 'q':
+            flags->quiet = true;
+            break;
+        case 'h':
+            print_usage(stdout);
+            return EXIT_CODE_OK;
+        default:
+            return EXIT_CODE_USAGE;
         }
     }
     return -1;
@@ -87,15 +106,15 @@ static const char *default_folder(void)
     return folder && *folder ? folder : "/var/tmp/filecoin-proof-parameters";
 }
 
-/* --- list ------------------------------------------------------------------------------------------- */
+/* --- list ------------------------------------------------------------------------------------ */
 
 static void print_entry(void *context, const struct cuzk_params_entry *entry)
 {
     (void)context;
-    const char *state = !entry->present                                 ? "absent"
+    const char *state = !entry->present                               ? "absent"
                         : entry->found_bytes != entry->expected_bytes ? "WRONG SIZE"
                         : entry->published_digest[0]                  ? "present"
-                                                                        : "present (unpublished)";
+                                                                      : "present (unpublished)";
     printf("%-12s %14llu  %-21s %s\n", entry->circuit, (unsigned long long)entry->expected_bytes,
            state, entry->file_name);
 }
@@ -108,7 +127,7 @@ static int run_list(const struct params_flags *flags)
     return EXIT_CODE_OK;
 }
 
-/* --- check ------------------------------------------------------------------------------------------ */
+/* --- check ----------------------------------------------------------------------------------- */
 
 static void print_report(const char *name, const struct cuzk_params_report *report)
 {
@@ -116,7 +135,8 @@ static void print_report(const char *name, const struct cuzk_params_report *repo
            report->dev ? " (development parameters: INSECURE)" : "", report->path,
            (unsigned long long)report->bytes);
     if (report->trailing_bytes)
-        printf(", of them %llu behind the last section", (unsigned long long)report->trailing_bytes);
+        printf(", of them %llu behind the last section",
+               (unsigned long long)report->trailing_bytes);
     printf("\n  points  %u inputs, h %u, l %u, a %u, b_g1 %u, b_g2 %u\n  vk      %s\n",
            report->n_inputs, report->n_h, report->n_l, report->n_a, report->n_b_g1, report->n_b_g2,
            report->vk_digest);
@@ -152,7 +172,7 @@ static void collect_present(void *context, const struct cuzk_params_entry *entry
 
 static int run_check(struct params_flags *flags, char **files, size_t n_files)
 {
-    struct found_circuits found = { .n = 0 };
+    struct found_circuits found = {.n = 0};
     struct cuzk_params_report report;
     struct cuzk_error err;
     int code = EXIT_CODE_OK;
@@ -178,7 +198,7 @@ static int run_check(struct params_flags *flags, char **files, size_t n_files)
     return code;
 }
 
-/* --- gen -------------------------------------------------------------------------------------------- */
+/* --- gen ------------------------------------------------------------------------------------- */
 
 struct shown {
     bool on;
@@ -205,7 +225,7 @@ static int run_gen(const struct params_flags *flags)
     }
     for (size_t i = 0; i < flags->n_circuits; i++) {
         struct cuzk_error err;
-        struct shown shown = { .on = !flags->quiet && isatty(STDERR_FILENO), .percent = -1 };
+        struct shown shown = {.on = !flags->quiet && isatty(STDERR_FILENO), .percent = -1};
         bool made;
         if (cuzk_params_generate(flags->folder, flags->circuits[i], flags->threads, show_progress,
                                  &shown, &made, &err) != CUZK_OK) {
@@ -221,7 +241,7 @@ static int run_gen(const struct params_flags *flags)
 
 int command_params(int argc, char **argv)
 {
-    struct params_flags flags = { 0 };
+    struct params_flags flags = {0};
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         print_usage(argc < 2 ? stderr : stdout);
         return argc < 2 ? EXIT_CODE_USAGE : EXIT_CODE_OK;

@@ -29,43 +29,61 @@ struct verify_flags {
 
 static void print_usage(FILE *out)
 {
-    fputs("Usage: cuzk verify --c1 FILE --proof FILE [--param-cache DIR]\n"
-          "       cuzk verify --vk FILE --inputs FILE --proof FILE\n\n"
-          "Exit code 0: valid; 6: not valid; 2: the files are not what they should be.\n\n"
-          "      --c1 FILE          the C1 that the proof is for\n"
-          "      --proof FILE       192 bytes a partition, or their hexadecimal text\n"
-          "      --param-cache DIR  folder of v28-*.vk (default: $FIL_PROOFS_PARAMETER_CACHE, else\n"
-          "                         /var/tmp/filecoin-proof-parameters)\n"
-          "      --vk FILE          a .vk file, or a .params file for the key at its head\n"
-          "      --inputs FILE      public inputs of all partitions, one a line, 64 hexadecimal digits,\n"
-          "                         least significant byte first, without the constant 1; lines with #\n"
-          "                         are skipped\n"
-          "  -q, --quiet            the exit code alone\n",
-          out);
+    fputs(
+        "Usage: cuzk verify --c1 FILE --proof FILE [--param-cache DIR]\n"
+        "       cuzk verify --vk FILE --inputs FILE --proof FILE\n\n"
+        "Exit code 0: valid; 6: not valid; 2: the files are not what they should be.\n\n"
+        "      --c1 FILE          the C1 that the proof is for\n"
+        "      --proof FILE       192 bytes a partition, or their hexadecimal text\n"
+        "      --param-cache DIR  folder of v28-*.vk (default: $FIL_PROOFS_PARAMETER_CACHE, else\n"
+        "                         /var/tmp/filecoin-proof-parameters)\n"
+        "      --vk FILE          a .vk file, or a .params file for the key at its head\n"
+        "      --inputs FILE      public inputs of all partitions, one a line, 64 hexadecimal "
+        "digits,\n"
+        "                         least significant byte first, without the constant 1; lines with "
+        "#\n"
+        "                         are skipped\n"
+        "  -q, --quiet            the exit code alone\n",
+        out);
 }
 
 /* Returns an exit code, or −1 to go on. */
 static int read_flags(int argc, char **argv, struct verify_flags *flags)
 {
     static const struct option known[] = {
-        { "c1", required_argument, NULL, 'C' },     { "proof", required_argument, NULL, 'P' },
-        { "vk", required_argument, NULL, 'v' },     { "inputs", required_argument, NULL, 'i' },
-        { "quiet", no_argument, NULL, 'q' },        { "param-cache", required_argument, NULL, 'p' },
-        { "help", no_argument, NULL, 'h' },         { NULL, 0, NULL, 0 },
+        {"c1", required_argument, NULL, 'C'}, {"proof", required_argument, NULL, 'P'},
+        {"vk", required_argument, NULL, 'v'}, {"inputs", required_argument, NULL, 'i'},
+        {"quiet", no_argument, NULL, 'q'},    {"param-cache", required_argument, NULL, 'p'},
+        {"help", no_argument, NULL, 'h'},     {NULL, 0, NULL, 0},
     };
     const char *cache = getenv("FIL_PROOFS_PARAMETER_CACHE");
     flags->options.param_cache = cache && *cache ? cache : "/var/tmp/filecoin-proof-parameters";
     int option;
     while ((option = getopt_long(argc, argv, "qh", known, NULL)) != -1) {
         switch (option) {
-        case 'C': flags->c1 = optarg; break;
-        case 'P': flags->proof = optarg; break;
-        case 'v': flags->vk = optarg; break;
-        case 'i': flags->inputs = optarg; break;
-        case 'p': flags->options.param_cache = optarg; break;
-        case 'q': flags->quiet = true; break;
-        case 'h': print_usage(stdout); return EXIT_CODE_OK;
-        default: return EXIT_CODE_USAGE;
+        case 'C':
+            flags->c1 = optarg;
+            break;
+        case 'P':
+            flags->proof = optarg;
+            break;
+        case 'v':
+            flags->vk = optarg;
+            break;
+        case 'i':
+            flags->inputs = optarg;
+            break;
+        case 'p':
+            flags->options.param_cache = optarg;
+            break;
+        case 'q':
+            flags->quiet = true;
+            break;
+        case 'h':
+            print_usage(stdout);
+            return EXIT_CODE_OK;
+        default:
+            return EXIT_CODE_USAGE;
         }
     }
     bool by_key = flags->vk && flags->inputs && !flags->c1;
@@ -98,7 +116,7 @@ static bool unhex(struct content *content)
         return false;
     size_t done = 0;
     for (size_t i = 0; i < content->len; i++) {
-        char pair[3] = { 0 };
+        char pair[3] = {0};
         while (i < content->len && isspace(content->bytes[i]))
             i++;
         if (i == content->len)
@@ -146,10 +164,10 @@ static enum cuzk_status read_inputs(const char *path, struct content *out, struc
                      path);
 }
 
-static enum cuzk_status verify_by_key(const struct verify_flags *flags,
-                                      const struct content *proof, struct cuzk_error *err)
+static enum cuzk_status verify_by_key(const struct verify_flags *flags, const struct content *proof,
+                                      struct cuzk_error *err)
 {
-    struct content inputs = { 0 };
+    struct content inputs = {0};
     struct cuzk_vk *vk = NULL;
     enum cuzk_status status = cuzk_vk_open(flags->vk, &vk, err);
     if (status == CUZK_OK)
@@ -164,26 +182,27 @@ static enum cuzk_status verify_by_key(const struct verify_flags *flags,
 static enum cuzk_status verify_by_c1(const struct verify_flags *flags, const struct content *proof,
                                      struct cuzk_error *err)
 {
-    struct content c1 = { 0 };
+    struct content c1 = {0};
     enum cuzk_status status = file_read(flags->c1, FILE_BYTES_MAX, &c1.bytes, &c1.len, err);
     if (status == CUZK_OK)
-        status = cuzk_verify_c1(&flags->options, c1.bytes, c1.len, proof->bytes, proof->len, NULL,
-                                err);
+        status =
+            cuzk_verify_c1(&flags->options, c1.bytes, c1.len, proof->bytes, proof->len, NULL, err);
     mem_free(c1.bytes);
     return status;
 }
 
 int command_verify(int argc, char **argv)
 {
-    struct verify_flags flags = { 0 };
-    struct cuzk_error err = { 0 };
-    struct content proof = { 0 };
+    struct verify_flags flags = {0};
+    struct cuzk_error err = {0};
+    struct content proof = {0};
     int code = read_flags(argc, argv, &flags);
     if (code >= 0)
         return code;
     enum cuzk_status status = read_proof(flags.proof, &proof, &err);
     if (status == CUZK_OK)
-        status = flags.c1 ? verify_by_c1(&flags, &proof, &err) : verify_by_key(&flags, &proof, &err);
+        status =
+            flags.c1 ? verify_by_c1(&flags, &proof, &err) : verify_by_key(&flags, &proof, &err);
     if (status == CUZK_OK && !flags.quiet)
         printf("valid: %zu proof%s\n", proof.len / CUZK_PROOF_BYTES,
                proof.len == CUZK_PROOF_BYTES ? "" : "s");

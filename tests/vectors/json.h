@@ -1,5 +1,5 @@
-/* Reading JSON known answers as a tree; for tests only. Every accessor fails the test where the text has another
-   form than asked for. */
+/* Reading JSON known answers as a tree; for tests only. Every accessor fails the test where the
+   text has another form than asked for. */
 #ifndef TESTS_VECTORS_JSON_H
 #define TESTS_VECTORS_JSON_H
 
@@ -26,7 +26,7 @@ static inline yajl_val json_read_or_skip(const char *name)
 /* NULL if there is no such member. */
 static inline yajl_val json_member(yajl_val object, const char *key)
 {
-    const char *path[] = { key, NULL };
+    const char *path[] = {key, NULL};
     return yajl_tree_get(object, path, yajl_t_any);
 }
 

@@ -1,5 +1,6 @@
-/* Development parameters of the real circuits, byte for byte as the reference makes them. The 2 KiB PoRep and update
-   (a minute of processor time, a gigabyte of disk each) with CUZK_TEST_LONG=1 only. */
+/* Development parameters of the real circuits, byte for byte as the reference makes them. The 2 KiB
+   PoRep and update (a minute of processor time, a gigabyte of disk each) with CUZK_TEST_LONG=1
+   only. */
 #include "unit/groth16/files.h"
 
 #include "base/hash.h"
@@ -103,8 +104,10 @@ static void network_keys_are_told_from_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(window_2k), cmocka_unit_test(winning_2k),
-        cmocka_unit_test(porep_2k),  cmocka_unit_test(update_2k),
+        cmocka_unit_test(window_2k),
+        cmocka_unit_test(winning_2k),
+        cmocka_unit_test(porep_2k),
+        cmocka_unit_test(update_2k),
         cmocka_unit_test(network_keys_are_told_from_others),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

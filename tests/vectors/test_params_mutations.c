@@ -20,7 +20,7 @@ static void load(struct sample *sample)
     char *text = (char *)vector_read_or_skip("reference/porep-2k/public-inputs.txt", &len);
     const char *line = strchr(text, '\n') + 1; /* after the comment */
     for (size_t i = 0; i < N_INPUTS; i++, line += 65) {
-        char hex[65] = { 0 };
+        char hex[65] = {0};
         uint8_t bytes[FR_BYTES];
         memcpy(hex, line, 64);
         assert_true(hex_decode(hex, bytes, FR_BYTES));
@@ -53,13 +53,13 @@ static void check_mutation(struct sample *sample, yajl_val mutation)
     if ((status == CUZK_OK) != (strcmp(read, "ok") == 0))
         fail_msg("%s: decoded: %d, the reference: %s", name, status == CUZK_OK, read);
     if (status != CUZK_OK) {
-        char point[] = { 'p', 'r', 'o', 'o', 'f', ':', ' ', (char)(name[0] - 'a' + 'A'), ' ', 0 };
+        char point[] = {'p', 'r', 'o', 'o', 'f', ':', ' ', (char)(name[0] - 'a' + 'A'), ' ', 0};
         if (name[1] == '-' && !strstr(err.text, point))
             fail_msg("%s: expected '%s' in: %s", name, point, err.text);
         return;
     }
-    const struct fr *inputs[] = { sample->inputs, sample->inputs };
-    struct proof pair[] = { sample->good, proof };
+    const struct fr *inputs[] = {sample->inputs, sample->inputs};
+    struct proof pair[] = {sample->good, proof};
     status = verify_single(&sample->vk, &proof, sample->inputs, N_INPUTS, &err);
     if ((status == CUZK_OK) != json_bool(mutation, "verify_proof"))
         fail_msg("%s: verified: %d", name, status == CUZK_OK);
@@ -87,8 +87,9 @@ static void mutated_proofs(void **state)
     vk_free(&sample.vk);
 }
 
-/* The mutations of keys are told in words; here they are again, with our verdicts. They differ from the
-   reference's where that takes what cannot be meant: an identity in alpha_g1, and trailing bytes. */
+/* The mutations of keys are told in words; here they are again, with our verdicts. They differ from
+   the reference's where that takes what cannot be meant: an identity in alpha_g1, and trailing
+   bytes. */
 static void mutated_keys(void **state)
 {
     (void)state;
@@ -102,26 +103,26 @@ static void mutated_keys(void **state)
         const char *text; /* in the error */
         size_t at;
         uint8_t xor, identity;
-        int more;         /* bytes more or fewer */
+        int more; /* bytes more or fewer */
     } cases[] = {
-        { NULL, 0, 0, 0, 0 },
-        { "alpha_g1", 0, 0, 1, 0 },
-        { "ic[0]", 868, 0, 1, 0 },
-        { "ic[39]", 868 + 39 * 96, 0, 1, 0 },
-        { "alpha_g1", 95, 1, 0, 0 },
-        { "beta_g2", 383, 1, 0, 0 },
-        { "gamma_g2", 500, 1, 0, 0 },
-        { "delta_g1", 600, 1, 0, 0 },
-        { "delta_g2", 700, 1, 0, 0 },
-        { "expected 4708", 0, 0, 0, -1 },
-        { "expected 4708", 0, 0, 0, 1 },
-        { "expected 4804", 867, 40 ^ 41, 0, 0 },
-        { "expected 4612", 867, 40 ^ 39, 0, 0 },
+        {NULL, 0, 0, 0, 0},
+        {"alpha_g1", 0, 0, 1, 0},
+        {"ic[0]", 868, 0, 1, 0},
+        {"ic[39]", 868 + 39 * 96, 0, 1, 0},
+        {"alpha_g1", 95, 1, 0, 0},
+        {"beta_g2", 383, 1, 0, 0},
+        {"gamma_g2", 500, 1, 0, 0},
+        {"delta_g1", 600, 1, 0, 0},
+        {"delta_g2", 700, 1, 0, 0},
+        {"expected 4708", 0, 0, 0, -1},
+        {"expected 4708", 0, 0, 0, 1},
+        {"expected 4804", 867, 40 ^ 41, 0, 0},
+        {"expected 4612", 867, 40 ^ 39, 0, 0},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         memcpy(bytes, good, len);
         bytes[len] = 0;
-        bytes[cases[i].at] ^= cases[i].xor;
+        bytes[cases[i].at] ^= cases[i].xor ;
         if (cases[i].identity) {
             memset(bytes + cases[i].at, 0, G1_BYTES);
             bytes[cases[i].at] = 0x40;

@@ -1,5 +1,6 @@
-/* Public data of other implementations: real 32 GiB proofs of the network, Groth16 vectors of bellman, bad
-   encodings of points, a ceremony's proving key. Read where they are; skipped where they are not. */
+/* Public data of other implementations: real 32 GiB proofs of the network, Groth16 vectors of
+   bellman, bad encodings of points, a ceremony's proving key. Read where they are; skipped where
+   they are not. */
 #include "vectors/json.h"
 
 #include "base/bytes.h"
@@ -9,7 +10,7 @@
 
 #include <openssl/evp.h>
 
-/* --- Proofs of the network -------------------------------------------------------------------------- */
+/* --- Proofs of the network ------------------------------------------------------------------- */
 
 static void read_be_element(struct fr *out, const uint8_t *bytes)
 {
@@ -28,7 +29,8 @@ struct seals {
     const struct fr *input_list[SEALS];
 };
 
-/* u64 BE number of proofs, u64 BE inputs, vk, then proof and inputs (32 bytes BE) one after the other. */
+/* u64 BE number of proofs, u64 BE inputs, vk, then proof and inputs (32 bytes BE) one after the
+ * other. */
 static struct seals *load_seals(void)
 {
     size_t len, used;
@@ -86,10 +88,12 @@ static void changed_network_seals_do_not(void **state)
         struct fr *input = &seals->inputs[j][(37 * j) % SEAL_INPUTS];
         struct fr kept = *input;
         fr_add(input, input, &fr_one);
-        assert_int_equal(verify_single(&seals->vk, &seals->proofs[j], seals->inputs[j], SEAL_INPUTS,
-                                       &err), CUZK_VERIFY_FAILED);
-        assert_int_equal(verify_batch(&seals->vk, seals->proofs, seals->input_list, SEALS,
-                                      SEAL_INPUTS, &err), CUZK_VERIFY_FAILED);
+        assert_int_equal(
+            verify_single(&seals->vk, &seals->proofs[j], seals->inputs[j], SEAL_INPUTS, &err),
+            CUZK_VERIFY_FAILED);
+        assert_int_equal(
+            verify_batch(&seals->vk, seals->proofs, seals->input_list, SEALS, SEAL_INPUTS, &err),
+            CUZK_VERIFY_FAILED);
         snprintf(text, sizeof text, "proof %zu of 10 is not valid", j + 1);
         assert_string_equal(err.text, text);
         *input = kept;
@@ -121,7 +125,7 @@ static void network_winning_proof_verifies(void **state)
     mem_free(bytes);
 }
 
-/* --- Vectors of bellman ----------------------------------------------------------------------------- */
+/* --- Vectors of bellman ---------------------------------------------------------------------- */
 
 static size_t decode_base64(const char *text, uint8_t *out, size_t room)
 {
@@ -143,7 +147,7 @@ static void bellman_vectors_have_their_verdicts(void **state)
         uint8_t key[2048], proof_bytes[PROOF_BYTES + 3], input_bytes[1024];
         struct fr inputs[17];
         struct g1_affine ic[18];
-        struct vk vk = { .ic = ic };
+        struct vk vk = {.ic = ic};
         struct proof proof;
         struct cuzk_error err;
         size_t key_len = decode_base64(json_string(one, "vk"), key, sizeof key);
@@ -169,7 +173,7 @@ static void bellman_vectors_have_their_verdicts(void **state)
     yajl_tree_free(cases);
 }
 
-/* --- Bad points ------------------------------------------------------------------------------------- */
+/* --- Bad points ------------------------------------------------------------------------------ */
 
 static void bad_points_are_refused(void **state)
 {
@@ -205,7 +209,7 @@ static void bad_points_are_refused(void **state)
     yajl_tree_free(cases);
 }
 
-/* --- A proving key from a ceremony ------------------------------------------------------------------ */
+/* --- A proving key from a ceremony ----------------------------------------------------------- */
 
 /* Its sections are read, and the transcript behind them is seen but not taken for part of them. */
 static void ceremony_key_is_read(void **state)

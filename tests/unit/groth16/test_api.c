@@ -11,7 +11,7 @@ static const char window_name[] =
     "v28-proof-of-spacetime-fallback-merkletree-poseidon_hasher-8-0-0-"
     "0170db1f394b35d995252228ee359194b13199d259380541dc529fb0099096b0.params";
 
-/* --- Parameters ----------------------------------------------------------------------------------- */
+/* --- Parameters ------------------------------------------------------------------------------ */
 
 struct seen {
     unsigned circuits;
@@ -37,7 +37,7 @@ static void a_folder_of_development_parameters(void **state)
     const char *folder = folder_path(*state, "new/dev");
     struct cuzk_params_report report;
     struct cuzk_error err;
-    struct seen seen = { 0 };
+    struct seen seen = {0};
     bool made;
     assert_ok(cuzk_params_generate(folder, "wpost-2k", 2, NULL, NULL, &made, &err), err);
     assert_true(made);
@@ -65,7 +65,7 @@ static void a_folder_of_development_parameters(void **state)
                      CUZK_INVALID_ARGUMENT);
 }
 
-/* A broken file is told, and made anew on request; the other circuits' files are nobody's concern. */
+/* A broken file is told, and made anew on request. */
 static void damage_is_found_and_repaired(void **state)
 {
     const char *folder = folder_path(*state, "new/dev");
@@ -107,7 +107,7 @@ static void real_folders_are_not_written_to(void **state)
     assert_false(cuzk_params_folder_is_dev(folder));
 }
 
-/* --- Proofs ----------------------------------------------------------------------------------------- */
+/* --- Proofs ---------------------------------------------------------------------------------- */
 
 enum { N_PROOFS = 2, N_INPUTS = 22 };
 
@@ -126,7 +126,7 @@ static void load(struct bytes *out)
     text = (char *)vector_read_or_skip("reference/window-2k/three-public-inputs.txt", &len);
     uint8_t *at = out->inputs;
     for (char *line = text; *line; line = strchr(line, '\n') + 1) {
-        char hex[65] = { 0 };
+        char hex[65] = {0};
         if (*line == '#')
             continue;
         memcpy(hex, line, 64);
@@ -144,33 +144,40 @@ static void proof_bytes_get_their_verdict(void **state)
     struct cuzk_vk *vk;
     struct cuzk_error err;
     load(&good);
-    assert_ok(cuzk_vk_open(vector_path_or_skip("reference/window-2k/window-2k.vk"), &vk, &err), err);
+    assert_ok(cuzk_vk_open(vector_path_or_skip("reference/window-2k/window-2k.vk"), &vk, &err),
+              err);
     assert_int_equal(cuzk_vk_inputs(vk), N_INPUTS);
-    assert_ok(cuzk_verify(vk, good.proofs, sizeof good.proofs, good.inputs, sizeof good.inputs,
-                          &err), err);
+    assert_ok(
+        cuzk_verify(vk, good.proofs, sizeof good.proofs, good.inputs, sizeof good.inputs, &err),
+        err);
     bad = good;
     bad.inputs[sizeof bad.inputs - CUZK_INPUT_BYTES] ^= 1;
-    assert_int_equal(cuzk_verify(vk, bad.proofs, sizeof bad.proofs, bad.inputs, sizeof bad.inputs,
-                                 &err), CUZK_VERIFY_FAILED);
+    assert_int_equal(
+        cuzk_verify(vk, bad.proofs, sizeof bad.proofs, bad.inputs, sizeof bad.inputs, &err),
+        CUZK_VERIFY_FAILED);
     assert_string_equal(err.text, "proof 2 of 2 is not valid");
 
     bad = good;
     memset(bad.inputs + CUZK_INPUT_BYTES, 0xff, CUZK_INPUT_BYTES);
-    assert_int_equal(cuzk_verify(vk, bad.proofs, sizeof bad.proofs, bad.inputs, sizeof bad.inputs,
-                                 &err), CUZK_INVALID_ARGUMENT);
+    assert_int_equal(
+        cuzk_verify(vk, bad.proofs, sizeof bad.proofs, bad.inputs, sizeof bad.inputs, &err),
+        CUZK_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "input 1 of proof 1 "));
     bad = good;
     bad.proofs[CUZK_PROOF_BYTES + 48] ^= 0x80;
-    assert_int_equal(cuzk_verify(vk, bad.proofs, sizeof bad.proofs, bad.inputs, sizeof bad.inputs,
-                                 &err), CUZK_INVALID_ARGUMENT);
+    assert_int_equal(
+        cuzk_verify(vk, bad.proofs, sizeof bad.proofs, bad.inputs, sizeof bad.inputs, &err),
+        CUZK_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "proof 2 of 2: proof: B is not"));
 
-    static const size_t wrong[] = { 0, 191, 192, 193, 383 };
+    static const size_t wrong[] = {0, 191, 192, 193, 383};
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
-        assert_int_equal(cuzk_verify(vk, good.proofs, wrong[i], good.inputs, sizeof good.inputs,
-                                     &err), CUZK_INVALID_ARGUMENT);
-    assert_int_equal(cuzk_verify(vk, good.proofs, sizeof good.proofs, good.inputs,
-                                 sizeof good.inputs - 1, &err), CUZK_INVALID_ARGUMENT);
+        assert_int_equal(
+            cuzk_verify(vk, good.proofs, wrong[i], good.inputs, sizeof good.inputs, &err),
+            CUZK_INVALID_ARGUMENT);
+    assert_int_equal(
+        cuzk_verify(vk, good.proofs, sizeof good.proofs, good.inputs, sizeof good.inputs - 1, &err),
+        CUZK_INVALID_ARGUMENT);
     cuzk_vk_close(vk);
 }
 

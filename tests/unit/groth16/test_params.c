@@ -1,4 +1,5 @@
-/* Parameter files from outside: cut, damaged, swapped, or not there. All from the tiny circuits' files. */
+/* Parameter files from outside: cut, damaged, swapped, or not there. All from the tiny circuits'
+ * files. */
 #include "unit/groth16/files.h"
 #include "unit/r1cs/toy.h"
 
@@ -38,7 +39,7 @@ static void assert_refused(const char *path, const char *text)
         fail_msg("expected '%s' and '%s' in: %s", path, text, err.text);
 }
 
-/* --- Opening ------------------------------------------------------------------------------------- */
+/* --- Opening --------------------------------------------------------------------------------- */
 
 static void sections_lie_where_the_reference_says(void **state)
 {
@@ -46,7 +47,7 @@ static void sections_lie_where_the_reference_says(void **state)
     struct cuzk_error err;
     assert_ok(params_open(copy_tiny(*state, "good.params"), &params, &err), err);
     assert_int_equal(params->vk.n_ic, 3);
-    static const uint32_t counts[PARAMS_VECTORS] = { 7, 7, 6, 3, 3 };
+    static const uint32_t counts[PARAMS_VECTORS] = {7, 7, 6, 3, 3};
     for (enum params_vector which = PARAMS_H; which < PARAMS_VECTORS; which++)
         assert_int_equal(params_vector(params, which)->count, counts[which]);
     assert_int_equal(params->a.points - params->map.data, 2512);
@@ -79,9 +80,9 @@ static void every_cut_is_refused(void **state)
 
 static void counts_beyond_the_file_are_refused(void **state)
 {
-    static const size_t at[] = { 864, 1156, 1832, 2508, 3088, 3380 };
-    static const uint8_t huge[4] = { 0xff, 0xff, 0xff, 0xff };
-    static const uint8_t none[4] = { 0 };
+    static const size_t at[] = {864, 1156, 1832, 2508, 3088, 3380};
+    static const uint8_t huge[4] = {0xff, 0xff, 0xff, 0xff};
+    static const uint8_t none[4] = {0};
     for (size_t i = 0; i < ARRAY_LEN(at); i++) {
         const char *path = copy_tiny(*state, "count.params");
         size_t before = mem_peak_bytes();
@@ -139,7 +140,7 @@ static void every_allocation_may_fail(void **state)
     assert_true(after > 5);
 }
 
-/* --- Points ---------------------------------------------------------------------------------------- */
+/* --- Points ---------------------------------------------------------------------------------- */
 
 /* One bit changed anywhere: some check must see it. */
 static void no_damaged_byte_goes_unseen(void **state)
@@ -177,9 +178,9 @@ static void bad_points_are_named(void **state)
 {
     /* On the curve, outside the subgroup: x = 4, and for G2 x = 2 (found by decompression, which
        does not look at the subgroup). */
-    uint8_t order3[G1_BYTES] = { 0 }, infinity[G2_BYTES] = { 0x40 }, outside1[G1_BYTES],
-            outside2[G2_BYTES], off[G1_BYTES] = { 0 };
-    uint8_t x1[G1_COMPRESSED_BYTES] = { 0x80 }, x2[G2_COMPRESSED_BYTES] = { 0x80 };
+    uint8_t order3[G1_BYTES] = {0}, infinity[G2_BYTES] = {0x40}, outside1[G1_BYTES],
+            outside2[G2_BYTES], off[G1_BYTES] = {0};
+    uint8_t x1[G1_COMPRESSED_BYTES] = {0x80}, x2[G2_COMPRESSED_BYTES] = {0x80};
     blst_p1_affine p1;
     blst_p2_affine p2;
     order3[G1_BYTES - 1] = 2; /* (0, 2) */
@@ -191,14 +192,14 @@ static void bad_points_are_named(void **state)
     blst_p1_affine_serialize(outside1, &p1);
     blst_p2_affine_serialize(outside2, &p2);
     const struct bad_point cases[] = {
-        { 1160, 0, "section h: point 0 ", infinity, G1_BYTES, POINT_CHECK_NONE },
-        { 1160, 6, "section h: point 6 ", off, G1_BYTES, POINT_CHECK_CURVE },
-        { 1836, 3, "section l: point 3 ", order3, G1_BYTES, POINT_CHECK_SUBGROUP },
-        { 1836, 4, "section l: point 4 ", infinity, G1_BYTES, POINT_CHECK_NONE },
-        { 2512, 5, "section a: point 5 ", outside1, G1_BYTES, POINT_CHECK_SUBGROUP },
-        { 3092, 2, "section b_g1: point 2 ", off, G1_BYTES, POINT_CHECK_CURVE },
-        { 3384, 1, "section b_g2: point 1 ", outside2, G2_BYTES, POINT_CHECK_SUBGROUP },
-        { 3384, 2, "section b_g2: point 2 ", infinity, G2_BYTES, POINT_CHECK_NONE },
+        {1160, 0, "section h: point 0 ", infinity, G1_BYTES, POINT_CHECK_NONE},
+        {1160, 6, "section h: point 6 ", off, G1_BYTES, POINT_CHECK_CURVE},
+        {1836, 3, "section l: point 3 ", order3, G1_BYTES, POINT_CHECK_SUBGROUP},
+        {1836, 4, "section l: point 4 ", infinity, G1_BYTES, POINT_CHECK_NONE},
+        {2512, 5, "section a: point 5 ", outside1, G1_BYTES, POINT_CHECK_SUBGROUP},
+        {3092, 2, "section b_g1: point 2 ", off, G1_BYTES, POINT_CHECK_CURVE},
+        {3384, 1, "section b_g2: point 1 ", outside2, G2_BYTES, POINT_CHECK_SUBGROUP},
+        {3384, 2, "section b_g2: point 2 ", infinity, G2_BYTES, POINT_CHECK_NONE},
     };
     struct pool *pool = pool_new(2);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -253,7 +254,7 @@ static void a_file_cut_under_the_map_is_an_error(void **state)
     params_close(params);
 }
 
-/* --- Whose is it? ---------------------------------------------------------------------------------- */
+/* --- Whose is it? ---------------------------------------------------------------------------- */
 
 static void only_marked_folders_hold_development_files(void **state)
 {
@@ -274,7 +275,8 @@ static void only_marked_folders_hold_development_files(void **state)
     assert_ok(params_match_circuit(params, &circuit, &err), err);
     params_close(params);
 
-    circuit.vk_digest = "00112233445566778899aabbccddeeff"; /* the right name, another version's key */
+    circuit.vk_digest =
+        "00112233445566778899aabbccddeeff"; /* the right name, another version's key */
     assert_int_equal(params_open_circuit(*state, &circuit, &params, &err), CUZK_BAD_PARAMS);
     assert_non_null(strstr(err.text, published));
     assert_non_null(strstr(err.text, circuit.vk_digest));
@@ -310,8 +312,8 @@ static void another_circuits_file_is_refused(void **state)
     assert_ok(shape_record(&program, &shape, &err), err);
     assert_ok(params_open(copy_tiny(*state, "fits.params"), &params, &err), err);
     assert_ok(params_match_shape(params, shape, &err), err);
-    static const char *const names[] = { "h", "l", "a", "b_g1" };
-    uint32_t *counts[] = { NULL, &shape->n_aux, &shape->a_dense_aux, &shape->b_dense_aux };
+    static const char *const names[] = {"h", "l", "a", "b_g1"};
+    uint32_t *counts[] = {NULL, &shape->n_aux, &shape->a_dense_aux, &shape->b_dense_aux};
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         char text[32];
         snprintf(text, sizeof text, "section %s has", names[i]);
@@ -339,7 +341,7 @@ static void another_circuits_file_is_refused(void **state)
     text_circuit_free(&circuit);
 }
 
-/* --- Verifying keys -------------------------------------------------------------------------------- */
+/* --- Verifying keys -------------------------------------------------------------------------- */
 
 static void keys_are_read_whole(void **state)
 {

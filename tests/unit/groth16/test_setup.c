@@ -1,5 +1,5 @@
-/* Development parameters: byte-identical with the reference's for the tiny circuits, and how making them
-   fails. The files of the real circuits are in tests/vectors/test_params_files.c. */
+/* Development parameters: byte-identical with the reference's for the tiny circuits, and how making
+   them fails. The files of the real circuits are in tests/vectors/test_params_files.c. */
 #include "unit/groth16/files.h"
 #include "unit/r1cs/toy.h"
 
@@ -14,10 +14,10 @@ static const struct tiny_circuit {
     size_t n_rows;
     uint32_t n_inputs, n_aux;
 } tiny_circuits[] = {
-    { "t1-mul", 1, 2, 2 },
-    { "t2-density", 4, 3, 7 },
-    { "t3-pow2", 6, 2, 6 },
-    { "t4-pow2-plus1", 7, 2, 7 },
+    {"t1-mul", 1, 2, 2},
+    {"t2-density", 4, 3, 7},
+    {"t3-pow2", 6, 2, 6},
+    {"t4-pow2-plus1", 7, 2, 7},
 };
 
 static struct shape *tiny_shape(const struct tiny_circuit *tiny)
@@ -56,7 +56,8 @@ static void tiny_files_equal_the_reference(void **state)
     for (size_t i = 0; i < ARRAY_LEN(tiny_circuits); i++) {
         struct shape *shape = tiny_shape(&tiny_circuits[i]);
         const char *params = folder_path(*state, "made.params");
-        assert_ok(setup_write(shape, &trapdoor, params, i % 2 ? pool : NULL, NULL, NULL, &err), err);
+        assert_ok(setup_write(shape, &trapdoor, params, i % 2 ? pool : NULL, NULL, NULL, &err),
+                  err);
         assert_same_as_reference(params, tiny_circuits[i].name, "params");
         assert_same_as_reference(folder_path(*state, "made.vk"), tiny_circuits[i].name, "vk");
         struct params *opened;
@@ -73,8 +74,8 @@ static void scalars_are_the_documented_ones(void **state)
     (void)state;
     size_t len;
     char *text = (char *)vector_read_or_skip("reference/dev-scalars.txt", &len);
-    static const char *const names[] = { "alpha", "beta", "gamma", "delta", "tau", "test-r",
-                                         "test-s", "test-r/0", "test-s/1" };
+    static const char *const names[] = {"alpha",  "beta",   "gamma",    "delta",   "tau",
+                                        "test-r", "test-s", "test-r/0", "test-s/1"};
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         struct fr scalar;
         uint8_t bytes[FR_BYTES];
@@ -107,10 +108,11 @@ static void progress_reaches_the_whole(void **state)
     struct shape *shape = tiny_shape(&tiny_circuits[2]);
     struct setup_trapdoor trapdoor;
     struct cuzk_error err;
-    struct progress_log log = { 0 };
+    struct progress_log log = {0};
     setup_dev_trapdoor(&trapdoor);
     assert_ok(setup_write(shape, &trapdoor, folder_path(*state, "made.params"), NULL, log_progress,
-                          &log, &err), err);
+                          &log, &err),
+              err);
     assert_true(log.calls >= 5);
     assert_true(log.last > 0.999);
     shape_free(shape);
@@ -140,7 +142,7 @@ static void idle_synthesize(struct cs *cs, const void *input)
 {
     (void)input;
     cs_num(cs, &fr_one);
-    struct lc a = { 0 };
+    struct lc a = {0};
     lc_add_var(&a, cs_num(cs, &fr_one));
     cs_enforce(cs, &a, NULL, NULL);
     lc_free(&a);
@@ -148,14 +150,15 @@ static void idle_synthesize(struct cs *cs, const void *input)
 
 static void unused_variable_is_refused(void **state)
 {
-    struct circuit_program program = { idle_synthesize, NULL };
+    struct circuit_program program = {idle_synthesize, NULL};
     struct shape *shape;
     struct setup_trapdoor trapdoor;
     struct cuzk_error err;
     setup_dev_trapdoor(&trapdoor);
     assert_ok(shape_record(&program, &shape, &err), err);
-    assert_int_equal(setup_write(shape, &trapdoor, folder_path(*state, "made.params"), NULL, NULL,
-                                 NULL, &err), CUZK_INVALID_ARGUMENT);
+    assert_int_equal(
+        setup_write(shape, &trapdoor, folder_path(*state, "made.params"), NULL, NULL, NULL, &err),
+        CUZK_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "aux variable 0 "));
     shape_free(shape);
 }

@@ -19,14 +19,14 @@ static const struct {
     const char *vk, *proof, *inputs;
     size_t n;
 } samples[] = {
-    { "porep-2k/porep-2k.vk", "porep-2k/proof.hex", "porep-2k/public-inputs.txt", 1 },
-    { "winning-2k/winning-2k.vk", "winning-2k/winning-proof.hex", "winning-2k/winning-public-inputs.txt", 1 },
-    { "update-2k/update-2k.vk", "update-2k/proof.hex", "update-2k/public-inputs.txt", 1 },
-    { "window-2k/window-2k.vk", "window-2k/two-proof.hex", "window-2k/two-public-inputs.txt", 1 },
-    { "window-2k/window-2k.vk", "window-2k/one-proof.hex", "window-2k/one-public-inputs.txt", 1 },
-    { "window-2k/window-2k.vk", "window-2k/three-proof.hex", "window-2k/three-public-inputs.txt",
-      2 },
-    { "porep-8m/porep-8m.vk", "porep-8m/proof.hex", "porep-8m/public-inputs.txt", 1 },
+    {"porep-2k/porep-2k.vk", "porep-2k/proof.hex", "porep-2k/public-inputs.txt", 1},
+    {"winning-2k/winning-2k.vk", "winning-2k/winning-proof.hex",
+     "winning-2k/winning-public-inputs.txt", 1},
+    {"update-2k/update-2k.vk", "update-2k/proof.hex", "update-2k/public-inputs.txt", 1},
+    {"window-2k/window-2k.vk", "window-2k/two-proof.hex", "window-2k/two-public-inputs.txt", 1},
+    {"window-2k/window-2k.vk", "window-2k/one-proof.hex", "window-2k/one-public-inputs.txt", 1},
+    {"window-2k/window-2k.vk", "window-2k/three-proof.hex", "window-2k/three-public-inputs.txt", 2},
+    {"porep-8m/porep-8m.vk", "porep-8m/proof.hex", "porep-8m/public-inputs.txt", 1},
 };
 enum { SAMPLE_TWO_PARTITIONS = 5 };
 
@@ -42,14 +42,14 @@ static void read_inputs(struct sample *sample, const char *text)
 {
     size_t count = 0;
     for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
-        char hex[2 * FR_BYTES + 1] = { 0 };
+        char hex[2 * FR_BYTES + 1] = {0};
         uint8_t bytes[FR_BYTES];
         if (*line == '#')
             continue;
         memcpy(hex, line, 2 * FR_BYTES);
         assert_true(hex_decode(hex, bytes, FR_BYTES));
-        assert_true(fr_from_bytes(&sample->inputs[count / sample->n_inputs]
-                                                 [count % sample->n_inputs], bytes));
+        assert_true(fr_from_bytes(
+            &sample->inputs[count / sample->n_inputs][count % sample->n_inputs], bytes));
         count++;
     }
     assert_int_equal(count, sample->n * sample->n_inputs);
@@ -57,7 +57,7 @@ static void read_inputs(struct sample *sample, const char *text)
 
 static struct sample load(size_t index)
 {
-    struct sample sample = { .n = samples[index].n };
+    struct sample sample = {.n = samples[index].n};
     struct cuzk_error err;
     char path[128];
     snprintf(path, sizeof path, "reference/%s", samples[index].vk);
@@ -65,7 +65,7 @@ static struct sample load(size_t index)
     sample.n_inputs = sample.vk.n_ic - 1;
     char *text = read_reference(samples[index].proof);
     for (size_t j = 0; j < sample.n; j++) {
-        char hex[2 * PROOF_BYTES + 1] = { 0 };
+        char hex[2 * PROOF_BYTES + 1] = {0};
         memcpy(hex, text + 2 * PROOF_BYTES * j, 2 * PROOF_BYTES);
         assert_true(hex_decode(hex, sample.bytes[j], PROOF_BYTES));
         assert_ok(proof_decode(sample.bytes[j], &sample.proofs[j], &err), err);
@@ -101,7 +101,8 @@ static void proofs_of_the_reference_verify(void **state)
         for (size_t j = 0; j < sample.n; j++) {
             uint8_t bytes[PROOF_BYTES];
             assert_ok(verify_single(&sample.vk, &sample.proofs[j], sample.inputs[j],
-                                    sample.n_inputs, &err), err);
+                                    sample.n_inputs, &err),
+                      err);
             proof_encode(bytes, &sample.proofs[j]);
             assert_memory_equal(bytes, sample.bytes[j], PROOF_BYTES);
         }
@@ -120,8 +121,9 @@ static void no_changed_input_verifies(void **state)
     for (size_t i = 0; i < sample.n_inputs; i++) {
         struct fr kept = sample.inputs[1][i];
         fr_add(&sample.inputs[1][i], &kept, &fr_one);
-        assert_int_equal(verify_single(&sample.vk, &sample.proofs[1], sample.inputs[1],
-                                       sample.n_inputs, &err), CUZK_VERIFY_FAILED);
+        assert_int_equal(
+            verify_single(&sample.vk, &sample.proofs[1], sample.inputs[1], sample.n_inputs, &err),
+            CUZK_VERIFY_FAILED);
         assert_int_equal(verify_copies(&sample, 1, &err), CUZK_VERIFY_FAILED);
         assert_string_equal(err.text, "proof 2 of 2 is not valid");
         sample.inputs[1][i] = kept;
@@ -142,7 +144,7 @@ static void partitions_are_not_exchangeable(void **state)
     vk_free(&sample.vk);
 }
 
-/* Two wrong proofs whose errors are opposite: without the random factors they would pass together. */
+/* Two wrong proofs with opposite errors: without the random factors they would pass together. */
 static void opposite_errors_do_not_cancel(void **state)
 {
     (void)state;
@@ -166,7 +168,7 @@ static void counts_are_checked(void **state)
     (void)state;
     struct cuzk_error err;
     struct sample sample = load(SAMPLE_TWO_PARTITIONS);
-    const struct fr *inputs[] = { sample.inputs[0], sample.inputs[1] };
+    const struct fr *inputs[] = {sample.inputs[0], sample.inputs[1]};
     for (size_t n = 0; n < 3; n++) {
         assert_int_equal(verify_batch(&sample.vk, sample.proofs, inputs, n, 21, &err),
                          CUZK_INVALID_ARGUMENT);
@@ -175,17 +177,21 @@ static void counts_are_checked(void **state)
     vk_free(&sample.vk);
 }
 
-/* A circuit may have no public input but the constant 1. With generators for a key, a proof (x·G, G, y·G) is
-   valid if x = 2 + y. */
+/* A circuit may have no public input but the constant 1. With generators for a key, a proof (x·G,
+   G, y·G) is valid if x = 2 + y. */
 static void the_constant_alone_is_an_input(void **state)
 {
     (void)state;
-    struct g1_affine ic[2] = { *g1_generator(), *g1_generator() }; /* the second is not the key's */
-    struct vk vk = { .alpha_g1 = *g1_generator(), .beta_g2 = *g2_generator(),
-                     .gamma_g2 = *g2_generator(), .delta_g2 = *g2_generator(), .n_ic = 1, .ic = ic };
+    struct g1_affine ic[2] = {*g1_generator(), *g1_generator()}; /* the second is not the key's */
+    struct vk vk = {.alpha_g1 = *g1_generator(),
+                    .beta_g2 = *g2_generator(),
+                    .gamma_g2 = *g2_generator(),
+                    .delta_g2 = *g2_generator(),
+                    .n_ic = 1,
+                    .ic = ic};
     struct cuzk_error err;
     for (uint64_t x = 2; x < 5; x++) {
-        struct proof proof = { .b = *g2_generator(), .c = *g1_generator() };
+        struct proof proof = {.b = *g2_generator(), .c = *g1_generator()};
         struct fr factor;
         struct g1 a;
         fr_from_u64(&factor, x);
@@ -199,8 +205,8 @@ static void the_constant_alone_is_an_input(void **state)
         mem_free(dirt);
         assert_int_equal(verify_single(&vk, &proof, NULL, 0, &err),
                          x == 3 ? CUZK_OK : CUZK_VERIFY_FAILED);
-        struct proof pair[] = { proof, proof };
-        const struct fr *none[] = { NULL, NULL };
+        struct proof pair[] = {proof, proof};
+        const struct fr *none[] = {NULL, NULL};
         assert_int_equal(verify_batch(&vk, pair, none, 2, 0, &err),
                          x == 3 ? CUZK_OK : CUZK_VERIFY_FAILED);
     }
@@ -211,13 +217,14 @@ static void a_sum_may_be_infinite(void **state)
     (void)state;
     struct cuzk_error err;
     struct sample sample = load(0);
-    /* ic_1 · x = -ic_0 for ic_1 = ic_0 and x = -1; the rest of the inputs zero. Nothing to be accepted, but
-       nothing to stumble over either. */
+    /* ic_1 · x = -ic_0 for ic_1 = ic_0 and x = -1; the rest of the inputs zero. Nothing to be
+       accepted, but nothing to stumble over either. */
     sample.vk.ic[1] = sample.vk.ic[0];
     memset(sample.inputs[0], 0, sizeof sample.inputs[0]);
     sample.inputs[0][0] = fr_minus_one;
-    assert_int_equal(verify_single(&sample.vk, &sample.proofs[0], sample.inputs[0], sample.n_inputs,
-                                   &err), CUZK_VERIFY_FAILED);
+    assert_int_equal(
+        verify_single(&sample.vk, &sample.proofs[0], sample.inputs[0], sample.n_inputs, &err),
+        CUZK_VERIFY_FAILED);
     assert_int_equal(verify_copies(&sample, 2, &err), CUZK_VERIFY_FAILED);
     vk_free(&sample.vk);
 }
@@ -233,8 +240,8 @@ static void every_allocation_may_fail(void **state)
         mem_fail_after(after);
         status = verify_copies(&sample, 1, &err);
         if (status == CUZK_OK)
-            status = verify_single(&sample.vk, sample.proofs, sample.inputs[0], sample.n_inputs,
-                                   &err);
+            status =
+                verify_single(&sample.vk, sample.proofs, sample.inputs[0], sample.n_inputs, &err);
         mem_fail_after(-1);
         assert_true(status == CUZK_OK || status == CUZK_NO_MEMORY);
         assert_int_equal(mem_used_bytes(), used);

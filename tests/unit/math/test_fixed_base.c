@@ -1,5 +1,5 @@
-/* Products of a fixed point against the general multiplication, for all table sizes and the scalars where the
-   digits and the affine additions have their special cases. */
+/* Products of a fixed point against the general multiplication, for all table sizes and the scalars
+   where the digits and the affine additions have their special cases. */
 #include "support/support.h"
 
 #include "base/check.h"
