@@ -66,7 +66,7 @@ struct timeline_log {
     bool from_log;     /* whole milliseconds; false: from a live timeline */
 };
 
-#define TIMELINE_EVENTS_MAX ((size_t)16 << 20)
+#define TIMELINE_EVENTS_MAX ((size_t)8 << 20)
 
 /* Adds all lines of a stream to a zero-initialised (or earlier filled) log. Lines of any length and
    content are allowed; what is no TIMELINE line is counted and passed over. Understands our own
