@@ -94,6 +94,10 @@ enum cuzk_job_outcome {
     CUZK_JOB_TIMEOUT = 4, /* of the waiting, not of the job: it goes on */
 };
 
+/* How the error of a job begins that failed because the backend only simulates. Its times are real
+   times of the simulation. */
+#define CUZK_SIMULATION_TEXT "this was a simulation"
+
 /* The result of a job, or of waiting for one. */
 struct cuzk_result {
     const char *job_id;

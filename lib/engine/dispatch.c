@@ -455,7 +455,7 @@ static void end_simulated(struct cuzk_engine *engine, struct job *job)
     }
     struct cuzk_error err;
     error_set(&err, CUZK_FAILED_PRECONDITION,
-              "this was a simulation: the backend '%s' makes no proofs",
+              CUZK_SIMULATION_TEXT ": the backend '%s' makes no proofs",
               engine->devices[0].backend);
     core_end_job(engine, job, JOB_FAILED, &err);
 }

@@ -116,16 +116,6 @@ int command_metrics(const struct bench_globals *globals, int argc, char **argv)
     return EXIT_CODE_OK;
 }
 
-/* protobuf-c's strings are not const; they are only read. */
-static char *as_field(const char *text)
-{
-    union {
-        const char *in;
-        char *out;
-    } field = {text};
-    return field.out;
-}
-
 int command_preload(const struct bench_globals *globals, int argc, char **argv)
 {
     const char *id;
@@ -134,7 +124,7 @@ int command_preload(const struct bench_globals *globals, int argc, char **argv)
     if (code >= 0)
         return code;
     Cuzk__V1__PreloadSrsRequest request = CUZK__V1__PRELOAD_SRS_REQUEST__INIT;
-    request.circuit_id = as_field(id);
+    request.circuit_id = bench_field(id);
     ProtobufCMessage *response;
     struct cuzk_error err = {0};
     if (bench_call(globals->address, "PreloadSRS", &request.base,
@@ -157,7 +147,7 @@ int command_evict(const struct bench_globals *globals, int argc, char **argv)
     if (code >= 0)
         return code;
     Cuzk__V1__EvictSrsRequest request = CUZK__V1__EVICT_SRS_REQUEST__INIT;
-    request.circuit_id = as_field(id);
+    request.circuit_id = bench_field(id);
     ProtobufCMessage *response;
     struct cuzk_error err = {0};
     if (bench_call(globals->address, "EvictSRS", &request.base,
@@ -179,7 +169,7 @@ int command_cancel(const struct bench_globals *globals, int argc, char **argv)
     if (code >= 0)
         return code;
     Cuzk__V1__CancelProofRequest request = CUZK__V1__CANCEL_PROOF_REQUEST__INIT;
-    request.job_id = as_field(id);
+    request.job_id = bench_field(id);
     ProtobufCMessage *response;
     struct cuzk_error err = {0};
     if (bench_call(globals->address, "CancelProof", &request.base,

@@ -7,6 +7,7 @@
 
 #include <cuzk/status.h>
 #include <cuzk/v1/proving.pb-c.h>
+#include <cuzk/v1/timeline.pb-c.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -61,12 +62,19 @@ struct bench_answer {
 enum cuzk_status bench_prove(const char *address, const uint8_t *request, size_t len,
                              struct bench_answer *answer, struct cuzk_error *err);
 
-/* Calls a method with small messages. *response is decoded by `descriptor`; free with message_free.
- */
+/* Calls a method of ProvingEngine with small messages. *response is decoded by `descriptor`; free
+   with message_free. */
 enum cuzk_status bench_call(const char *address, const char *method,
                             const ProtobufCMessage *request,
                             const ProtobufCMessageDescriptor *descriptor,
                             ProtobufCMessage **response, struct cuzk_error *err);
+
+/* Marks the start or the end (mark->edge) of a labelled run in the daemon's timeline. A daemon that cannot do that is fine: its timeline has no labels. */
+enum cuzk_status bench_mark_run(const char *address, Cuzk__V1__MarkRunRequest *mark,
+                                const char *label, struct cuzk_error *err);
+
+/* protobuf-c's strings are not const; they are only read. */
+char *bench_field(const char *text);
 
 /* Flags that every command takes. */
 struct bench_globals {
@@ -75,30 +83,99 @@ struct bench_globals {
     bool json;
 };
 
-/* Flags of the commands that send proofs. */
+enum load_command { LOAD_SINGLE, LOAD_BATCH, LOAD_SWEEP };
+
+enum { LOAD_RUNS_MAX = 64, LOAD_LABEL_MAX = 40, LOAD_LABEL_BYTES = 65 };
+
+/* Flags of the commands that send proofs. Strings are those of the command line. */
 struct load_options {
+    enum load_command command;
     struct bench_request request;
     unsigned count;
     unsigned concurrency;
+    const char *label; /* NULL: none given */
+    /* Of a sweep: */
+    struct {
+        unsigned count, concurrency;
+    } runs[LOAD_RUNS_MAX];
+    size_t n_runs;
+    const char *log_path, *plot_path; /* NULL: none */
+    bool markdown;
 };
 
-/* One run of `count` proofs, `concurrency` at a time. */
+/* Fills options from a command's arguments and reads its input file. Returns an exit code, or −1 to
+   go on; then free options->request with bench_request_free. */
+int load_read_options(struct load_options *options, enum load_command command, int argc,
+                      char **argv);
+
+/* The name of a run in the daemon's timeline. */
+void load_label(const struct load_options *options, char label[LOAD_LABEL_BYTES]);
+
+/* One run of `count` proofs, `concurrency` at a time. Times are those of completed and of simulated
+   proofs; the latter count as failed. */
 struct load_result {
-    double *wall_s; /* of the completed proofs, ascending; count of them is `completed` */
+    char label[LOAD_LABEL_BYTES];
+    double *wall_s; /* ascending */
+    unsigned timed; /* how many */
     double total_s;
-    unsigned count, completed, failed, invalid, unverified;
+    unsigned count, concurrency, completed, failed, invalid, unverified, simulated;
     double prove_ms_sum, prove_ms_min, prove_ms_max;
     double queue_ms_sum, synth_ms_sum;
 };
 
-/* Sends the load, printing a line a proof unless `quiet`. Errors before the first proof fail the
-   call; failures of single proofs are counted. Free result->wall_s with mem_free. */
+/* Sends the load, marked in the daemon's timeline, printing a line a proof unless `quiet`. Errors
+   before the first proof fail the call; failures of single proofs are counted. Free result->wall_s
+   with mem_free in any case. */
 enum cuzk_status load_run(const struct bench_globals *globals, const struct load_options *options,
                           bool quiet, struct load_result *result, struct cuzk_error *err);
+
+/* What is told of a run, measured here or read from a file. Times are seconds. */
+struct figures {
+    char type[16], label[LOAD_LABEL_BYTES];
+    unsigned count, concurrency, completed, failed, invalid, unverified, simulated;
+    double total;
+    double wall_avg, wall_min, wall_max, wall_p50, wall_p95; /* a proof, as the client sees it */
+    double prove_avg, prove_min, prove_max, queue_avg, synth_avg; /* as the daemon says */
+    double per_minute;
+    /* From the daemon's log: */
+    bool explained;
+    double utilisation, confidence; /* shares */
+    char bottleneck[24];
+};
+
+void figures_of_run(const char *type, const struct load_result *result, struct figures *out);
+/* The summary of a batch. */
+void figures_print(const struct figures *figures);
+/* One JSON object. */
+void figures_add_json(const struct figures *figures, struct text *out);
+/* Reads the output of `batch --json` or `sweep --json`. Free *out with mem_free. */
+enum cuzk_status figures_read(const char *path, struct figures **out, size_t *count,
+                              struct cuzk_error *err);
+/* 0 all completed, 1 some failed, 6 one did not verify. */
+int figures_exit_code(const struct figures *figures);
+
+/* A table of short cells, the columns aligned to the right. */
+enum { TABLE_COLUMNS_MAX = 16, TABLE_CELL_BYTES = 24 };
+struct table {
+    char (*cells)[TABLE_COLUMNS_MAX][TABLE_CELL_BYTES]; /* the first row is the head */
+    size_t rows, capacity;
+    unsigned columns, column; /* column: of the cell to come */
+    bool failed;              /* no memory */
+};
+void table_row(struct table *table);
+void table_cell(struct table *table, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void table_render(const struct table *table, bool markdown, struct text *out);
+void table_free(struct table *table);
+
+/* Draws throughput and times of some runs as one SVG picture that needs no other file. */
+void plot_runs(const struct figures *runs, size_t count, struct text *out);
 
 /* The commands: arguments after the command's name; each returns an exit code. */
 int command_single(const struct bench_globals *globals, int argc, char **argv);
 int command_batch(const struct bench_globals *globals, int argc, char **argv);
+int command_sweep(const struct bench_globals *globals, int argc, char **argv);
+int command_compare(const struct bench_globals *globals, int argc, char **argv);
 int command_status(const struct bench_globals *globals, int argc, char **argv);
 int command_metrics(const struct bench_globals *globals, int argc, char **argv);
 int command_preload(const struct bench_globals *globals, int argc, char **argv);

@@ -10,10 +10,9 @@
 
 #include <cuzk/engine.h>
 #include <cuzk/prove.h>
-#include <getopt.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -65,16 +64,24 @@ struct load {
     uint64_t start_ns;
 };
 
-static void note_completed(struct load *load, const struct bench_answer *answer)
+/* A daemon on the sim backend makes no proofs, so its jobs fail; but its times are what one asks it
+   for. */
+static bool is_simulation(const Cuzk__V1__AwaitProofResponse *proof)
+{
+    return (int)proof->status == CUZK_JOB_FAILED &&
+           strncmp(proof->error_message, CUZK_SIMULATION_TEXT, strlen(CUZK_SIMULATION_TEXT)) == 0;
+}
+
+static void note_times(struct load *load, const struct bench_answer *answer)
 {
     struct load_result *result = load->result;
     const Cuzk__V1__AwaitProofResponse *proof = answer->message->result;
     double prove_ms = (double)proof->gpu_compute_ms;
-    result->wall_s[result->completed++] = answer->wall_s;
+    result->wall_s[result->timed++] = answer->wall_s;
     result->prove_ms_sum += prove_ms;
     result->queue_ms_sum += (double)proof->queue_wait_ms;
     result->synth_ms_sum += (double)proof->synthesis_ms;
-    if (result->completed == 1 || prove_ms < result->prove_ms_min)
+    if (result->timed == 1 || prove_ms < result->prove_ms_min)
         result->prove_ms_min = prove_ms;
     if (prove_ms > result->prove_ms_max)
         result->prove_ms_max = prove_ms;
@@ -86,14 +93,18 @@ static void note_answer(struct load *load, const struct bench_answer *answer, en
 {
     const Cuzk__V1__AwaitProofResponse *proof = answer->message->result;
     bool completed = (int)proof->status == CUZK_JOB_COMPLETED;
-    if (!completed)
-        load->result->failed++;
-    else if (verdict == VERDICT_INVALID)
-        load->result->invalid++;
-    else if (verdict == VERDICT_UNKNOWN)
-        load->result->unverified++;
     if (completed)
-        note_completed(load, answer);
+        load->result->completed++;
+    else
+        load->result->failed++;
+    if (is_simulation(proof))
+        load->result->simulated++;
+    if (completed && verdict == VERDICT_INVALID)
+        load->result->invalid++;
+    else if (completed && verdict == VERDICT_UNKNOWN)
+        load->result->unverified++;
+    if (completed || is_simulation(proof))
+        note_times(load, answer);
     if (load->quiet)
         return;
     printf("  [%u/%u] %s \xe2\x80\x94 %.1fs (prove=%llu ms, queue=%llu ms)", load->finished,
@@ -187,10 +198,10 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-enum cuzk_status load_run(const struct bench_globals *globals, const struct load_options *options,
-                          bool quiet, struct load_result *result, struct cuzk_error *err)
+static enum cuzk_status send_all(const struct bench_globals *globals,
+                                 const struct load_options *options, bool quiet,
+                                 struct load_result *result, struct cuzk_error *err)
 {
-    *result = (struct load_result){.count = options->count};
     struct load load = {.globals = globals, .options = options, .result = result, .quiet = quiet};
     unsigned threads =
         options->concurrency < options->count ? options->concurrency : options->count;
@@ -220,170 +231,34 @@ enum cuzk_status load_run(const struct bench_globals *globals, const struct load
     mem_free(ids);
     if (running == 0)
         return error_set(err, CUZK_INTERNAL, "cannot start a thread");
-    qsort(result->wall_s, result->completed, sizeof *result->wall_s, compare_doubles);
+    qsort(result->wall_s, result->timed, sizeof *result->wall_s, compare_doubles);
     return CUZK_OK;
 }
 
-/* ---- flags ------------------------------------------------------------------------------------
- */
-
-static enum cuzk_status parse_number(const char *flag, const char *text, uint64_t least,
-                                     uint64_t most, uint64_t *out, struct cuzk_error *err)
+/* The mark at the end is only a mark: whether it arrives does not change what was measured. */
+static void mark_end(const struct bench_globals *globals, const char *label)
 {
-    char *end;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || value < least || value > most)
-        return error_set(err, CUZK_INVALID_ARGUMENT, "--%s %s: expected a number from %llu to %llu",
-                         flag, text, (unsigned long long)least, (unsigned long long)most);
-    *out = value;
-    return CUZK_OK;
-}
-
-static enum cuzk_status parse_digest(const char *flag, const char *text, uint8_t out[32],
-                                     bool *given, struct cuzk_error *err)
-{
-    *given = true;
-    if (hex_decode(text, out, 32))
-        return CUZK_OK;
-    return error_set(err, CUZK_INVALID_ARGUMENT, "--%s: expected 64 hexadecimal digits", flag);
-}
-
-struct load_flags {
-    struct load_options *options;
-    const char *c1;
-    const char *vanilla;
-};
-
-static enum cuzk_status take_flag(struct load_flags *flags, int option, const char *name,
-                                  const char *value, struct cuzk_error *err)
-{
-    struct bench_request *request = &flags->options->request;
-    uint64_t number = 0;
-    switch (option) {
-    case 't':
-        request->kind = bench_kind(value);
-        if (request->kind)
-            return CUZK_OK;
-        return error_set(err, CUZK_INVALID_ARGUMENT,
-                         "--type %s: expected porep, snap, wpost or winning", value);
-    case 'C':
-        flags->c1 = value;
-        return CUZK_OK;
-    case 'V':
-        flags->vanilla = value;
-        return CUZK_OK;
-    case 'S':
-        request->has_sector_number = true;
-        return parse_number(name, value, 0, UINT64_MAX, &request->sector_number, err);
-    case 'M':
-        return parse_number(name, value, 0, UINT64_MAX, &request->miner_id, err);
-    case 'R':
-        return parse_number(name, value, 0, UINT64_MAX, &request->registered_proof, err);
-    case 'P':
-        TRY(parse_number(name, value, 0, UINT32_MAX, &number, err));
-        request->partition = (uint32_t)number;
-        return CUZK_OK;
-    case 'c':
-        TRY(parse_number(name, value, 1, 1000000, &number, err));
-        flags->options->count = (unsigned)number;
-        return CUZK_OK;
-    case 'j':
-        TRY(parse_number(name, value, 1, 1000, &number, err));
-        flags->options->concurrency = (unsigned)number;
-        return CUZK_OK;
-    case 'r':
-        return parse_digest(name, value, request->randomness, &request->has_randomness, err);
-    case 'o':
-        return parse_digest(name, value, request->comm_r_old, &request->has_comm_r_old, err);
-    case 'n':
-        return parse_digest(name, value, request->comm_r_new, &request->has_comm_r_new, err);
-    default:
-        return parse_digest(name, value, request->comm_d_new, &request->has_comm_d_new, err);
-    }
-}
-
-static void print_load_usage(FILE *out, bool batch)
-{
-    fprintf(
-        out,
-        "Usage: cuzk-bench [-a ADDRESS] %s -t TYPE --c1 FILE [options]\n\n"
-        "%s\n\n"
-        "  -t, --type TYPE            porep, snap, wpost or winning\n"
-        "      --c1 FILE              porep: the C1 JSON, or its wrapper with the sector number\n"
-        "      --vanilla FILE         others: JSON array of base64 vanilla proofs, or one raw "
-        "proof\n"
-        "      --sector-num N         sector (default: from the wrapper)\n"
-        "      --miner-id N           miner (default: 1000)\n"
-        "      --registered-proof N   number of the registered proof (default: 0)\n"
-        "      --randomness HEX, --comm-r-old HEX, --comm-r-new HEX, --comm-d-new HEX\n",
-        batch ? "batch" : "single",
-        batch ? "Sends proofs, some at a time, and prints a line for each and a summary."
-              : "Sends one proof and prints its timings and bytes.");
-    if (batch)
-        fputs("  -c, --count N              proofs to send (default: 3)\n"
-              "  -j, --concurrency N        of them at the same time (default: 1)\n",
-              out);
-    else
-        fputs("      --partition N          window post: partition index (default: 0)\n", out);
-    fputs(
-        "\nEvery proof of a porep is verified here, if the circuit's .vk file is in "
-        "--param-cache.\n"
-        "Exit codes: 0 all completed, 1 some failed, 2 usage, 6 a returned proof did not verify.\n",
-        out);
-}
-
-/* Fills options from the flags; returns an exit code, or −1 to go on. */
-static int read_load_options(struct load_options *options, bool batch, int argc, char **argv)
-{
-    static const struct option flags[] = {
-        {"type", required_argument, NULL, 't'},
-        {"c1", required_argument, NULL, 'C'},
-        {"vanilla", required_argument, NULL, 'V'},
-        {"registered-proof", required_argument, NULL, 'R'},
-        {"sector-num", required_argument, NULL, 'S'},
-        {"miner-id", required_argument, NULL, 'M'},
-        {"randomness", required_argument, NULL, 'r'},
-        {"comm-r-old", required_argument, NULL, 'o'},
-        {"comm-r-new", required_argument, NULL, 'n'},
-        {"comm-d-new", required_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},
-        {"partition", required_argument, NULL, 'P'}, /* single only: the last two are cut off */
-        {"count", required_argument, NULL, 'c'},
-        {"concurrency", required_argument, NULL, 'j'},
-        {NULL, 0, NULL, 0},
-    };
-    *options = (struct load_options){.count = batch ? 3 : 1, .concurrency = 1};
-    options->request.miner_id = 1000;
-    struct load_flags state = {.options = options};
     struct cuzk_error err = {0};
-    enum cuzk_status status = CUZK_OK;
-    int option, index = 0;
-    optind = 1;
-    while (status == CUZK_OK &&
-           (option = getopt_long(argc, argv, batch ? "t:c:j:h" : "t:h", flags, &index)) != -1) {
-        if (option == 'h')
-            return print_load_usage(stdout, batch), EXIT_CODE_OK;
-        if (option == '?')
-            return EXIT_CODE_USAGE;
-        const char *name = option == 't'   ? "type"
-                           : option == 'c' ? "count"
-                           : option == 'j' ? "concurrency"
-                                           : flags[index].name;
-        status = take_flag(&state, option, name, optarg, &err);
-    }
-    struct bench_request *request = &options->request;
-    if (status == CUZK_OK && (optind < argc || !request->kind || (!state.c1 && !state.vanilla)))
-        status = error_set(&err, CUZK_INVALID_ARGUMENT,
-                           "--type and --c1 (or --vanilla) are needed; see --help");
-    if (status == CUZK_OK && state.c1)
-        status = bench_read_c1(request, state.c1, &err);
-    if (status == CUZK_OK && state.vanilla)
-        status = bench_read_vanilla(request, state.vanilla, &err);
-    if (status == CUZK_OK)
-        return -1;
-    bench_request_free(request);
-    exit_with_error("cuzk-bench", &err);
-    return EXIT_CODE_USAGE;
+    Cuzk__V1__MarkRunRequest end = CUZK__V1__MARK_RUN_REQUEST__INIT;
+    end.edge = CUZK__V1__MARK_RUN_REQUEST__EDGE__END;
+    if (bench_mark_run(globals->address, &end, label, &err) != CUZK_OK)
+        fprintf(stderr, "cuzk-bench: the end of the run is not marked: %s\n", err.text);
+}
+
+enum cuzk_status load_run(const struct bench_globals *globals, const struct load_options *options,
+                          bool quiet, struct load_result *result, struct cuzk_error *err)
+{
+    *result = (struct load_result){.count = options->count, .concurrency = options->concurrency};
+    Cuzk__V1__MarkRunRequest start = CUZK__V1__MARK_RUN_REQUEST__INIT;
+    start.edge = CUZK__V1__MARK_RUN_REQUEST__EDGE__START;
+    start.count = options->count;
+    start.concurrency = options->concurrency;
+    start.config = bench_field(bench_kind_text(options->request.kind));
+    load_label(options, result->label);
+    TRY(bench_mark_run(globals->address, &start, result->label, err));
+    enum cuzk_status status = send_all(globals, options, quiet, result, err);
+    mark_end(globals, result->label);
+    return status;
 }
 
 /* ---- commands ---------------------------------------------------------------------------------
@@ -413,7 +288,7 @@ static void print_result(const struct bench_answer *answer)
 int command_single(const struct bench_globals *globals, int argc, char **argv)
 {
     struct load_options options;
-    int code = read_load_options(&options, false, argc, argv);
+    int code = load_read_options(&options, LOAD_SINGLE, argc, argv);
     if (code >= 0)
         return code;
     struct cuzk_error err = {0};
@@ -449,58 +324,18 @@ int command_single(const struct bench_globals *globals, int argc, char **argv)
     return code;
 }
 
-/* The value below which a share p of the ascending values lies (nearest rank). */
-static double percentile(const double *values, unsigned n, double p)
+static void print_json(const struct figures *figures)
 {
-    unsigned rank = (unsigned)(p * n + 0.999999);
-    return n ? values[rank ? rank - 1 : 0] : 0;
-}
-
-static void print_summary(const struct load_result *r)
-{
-    double wall_sum = 0;
-    for (unsigned i = 0; i < r->completed; i++)
-        wall_sum += r->wall_s[i];
-    printf("\n=== Batch Summary ===\ntotal time:    %.1fs\ncompleted:     %u\nfailed:        %u\n",
-           r->total_s, r->completed, r->failed);
-    if (r->completed) {
-        double n = r->completed;
-        printf("wall time:     avg=%.1fs min=%.1fs max=%.1fs p50=%.1fs p95=%.1fs\n", wall_sum / n,
-               r->wall_s[0], r->wall_s[r->completed - 1], percentile(r->wall_s, r->completed, 0.5),
-               percentile(r->wall_s, r->completed, 0.95));
-        printf("prove time:    avg=%.1fs min=%.1fs max=%.1fs\n", r->prove_ms_sum / n / 1000,
-               r->prove_ms_min / 1000, r->prove_ms_max / 1000);
-        printf("throughput:    %.3f proofs/min (%.1fs/proof)\n", n * 60 / r->total_s,
-               r->total_s / n);
-    }
-    printf("verified:      %u valid, %u invalid, %u not checked\n",
-           r->completed - r->invalid - r->unverified, r->invalid, r->unverified);
-}
-
-static void print_summary_json(const struct load_options *options, const struct load_result *r)
-{
-    double wall_sum = 0;
-    for (unsigned i = 0; i < r->completed; i++)
-        wall_sum += r->wall_s[i];
-    double n = r->completed ? r->completed : 1;
-    printf(
-        "{\"type\":\"%s\",\"count\":%u,\"concurrency\":%u,\"total_seconds\":%.3f,"
-        "\"completed\":%u,\"failed\":%u,\"invalid\":%u,\"unverified\":%u,"
-        "\"wall_seconds\":{\"avg\":%.3f,\"min\":%.3f,\"max\":%.3f,\"p50\":%.3f,\"p95\":%.3f},"
-        "\"prove_seconds\":{\"avg\":%.3f,\"min\":%.3f,\"max\":%.3f},"
-        "\"queue_seconds_avg\":%.3f,\"synthesis_seconds_avg\":%.3f,\"proofs_per_minute\":%.4f}\n",
-        bench_kind_text(options->request.kind), r->count, options->concurrency, r->total_s,
-        r->completed, r->failed, r->invalid, r->unverified, wall_sum / n,
-        r->completed ? r->wall_s[0] : 0, r->completed ? r->wall_s[r->completed - 1] : 0,
-        percentile(r->wall_s, r->completed, 0.5), percentile(r->wall_s, r->completed, 0.95),
-        r->prove_ms_sum / n / 1000, r->prove_ms_min / 1000, r->prove_ms_max / 1000,
-        r->queue_ms_sum / n / 1000, r->synth_ms_sum / n / 1000, r->completed * 60 / r->total_s);
+    struct text out = {0};
+    figures_add_json(figures, &out);
+    printf("%s\n", out.data ? out.data : "");
+    text_free(&out);
 }
 
 int command_batch(const struct bench_globals *globals, int argc, char **argv)
 {
     struct load_options options;
-    int code = read_load_options(&options, true, argc, argv);
+    int code = load_read_options(&options, LOAD_BATCH, argc, argv);
     if (code >= 0)
         return code;
     if (!globals->json)
@@ -510,11 +345,13 @@ int command_batch(const struct bench_globals *globals, int argc, char **argv)
     struct load_result result;
     enum cuzk_status status = load_run(globals, &options, globals->json, &result, &err);
     if (status == CUZK_OK) {
+        struct figures figures;
+        figures_of_run(bench_kind_text(options.request.kind), &result, &figures);
         if (globals->json)
-            print_summary_json(&options, &result);
+            print_json(&figures);
         else
-            print_summary(&result);
-        code = result.invalid ? EXIT_CODE_INVALID : result.failed ? EXIT_CODE_FAILED : EXIT_CODE_OK;
+            figures_print(&figures);
+        code = figures_exit_code(&figures);
     } else {
         code = exit_with_error("cuzk-bench", &err);
     }

@@ -17,6 +17,8 @@ struct command {
 static const struct command commands[] = {
     {"single", command_single, "send one proof, print its timings and bytes"},
     {"batch", command_batch, "send many proofs, some at a time, and summarise"},
+    {"sweep", command_sweep, "several batches with other counts and concurrency, one table"},
+    {"compare", command_compare, "two results of sweep or batch, side by side"},
     {"status", command_status, "devices, loaded parameters and queues of the daemon"},
     {"metrics", command_metrics, "the daemon's Prometheus metrics"},
     {"preload", command_preload, "load a circuit's parameters"},

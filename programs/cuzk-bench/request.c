@@ -259,29 +259,41 @@ void bench_request_free(struct bench_request *request)
 /* ---- calling ----------------------------------------------------------------------------------
  */
 
-static enum cuzk_status call_method(const char *address, const char *method, const uint8_t *message,
-                                    size_t len, uint64_t timeout_ms, struct rpc_result *result,
-                                    struct cuzk_error *err)
+/* A call whose answer may be an error of the daemon's: *result says. */
+static enum cuzk_status call_path(const char *address, const char *path, const uint8_t *message,
+                                  size_t len, struct rpc_result *result, struct cuzk_error *err)
 {
     struct rpc_client_config config = {.address = address};
     struct rpc_client *client;
+    TRY(rpc_client_open(&config, &client, err));
+    enum cuzk_status status =
+        rpc_client_call(client, path, message, len, UINT64_MAX, result, err);
+    rpc_client_close(client);
+    return status;
+}
+
+static enum cuzk_status refused(const char *method, const struct rpc_result *result,
+                                struct cuzk_error *err)
+{
+    return error_set(
+        err, result->code == RPC_INVALID_ARGUMENT ? CUZK_INVALID_ARGUMENT : CUZK_UNAVAILABLE,
+        "%s: %s: %s", method, rpc_code_name((int)result->code), result->text);
+}
+
+static enum cuzk_status call_method(const char *address, const char *method, const uint8_t *message,
+                                    size_t len, struct rpc_result *result, struct cuzk_error *err)
+{
     char path[96];
     snprintf(path, sizeof path, "/cuzk.v1.ProvingEngine/%s", method);
-    TRY(rpc_client_open(&config, &client, err));
-    enum cuzk_status status = rpc_client_call(client, path, message, len, timeout_ms, result, err);
-    rpc_client_close(client);
-    if (status == CUZK_OK && result->code != RPC_OK)
-        status = error_set(
-            err, result->code == RPC_INVALID_ARGUMENT ? CUZK_INVALID_ARGUMENT : CUZK_UNAVAILABLE,
-            "%s: %s: %s", method, rpc_code_name((int)result->code), result->text);
-    return status;
+    TRY(call_path(address, path, message, len, result, err));
+    return result->code == RPC_OK ? CUZK_OK : refused(method, result, err);
 }
 
 enum cuzk_status bench_prove(const char *address, const uint8_t *request, size_t len,
                              struct bench_answer *answer, struct cuzk_error *err)
 {
     struct rpc_result result = {0};
-    TRY(call_method(address, "Prove", request, len, UINT64_MAX, &result, err));
+    TRY(call_method(address, "Prove", request, len, &result, err));
     ProtobufCMessage *message;
     enum cuzk_status status = message_decode(&cuzk__v1__prove_response__descriptor, result.message,
                                              result.len, &message, err);
@@ -304,11 +316,37 @@ enum cuzk_status bench_call(const char *address, const char *method,
     size_t len;
     struct rpc_result result = {0};
     TRY(message_encode(request, &bytes, &len, err));
-    enum cuzk_status status = call_method(address, method, bytes, len, UINT64_MAX, &result, err);
+    enum cuzk_status status = call_method(address, method, bytes, len, &result, err);
     mem_free(bytes);
     if (status != CUZK_OK)
         return status;
     status = message_decode(descriptor, result.message, result.len, response, err);
     mem_free(result.message);
     return status;
+}
+
+char *bench_field(const char *text)
+{
+    union {
+        const char *in;
+        char *out;
+    } field = {text};
+    return field.out;
+}
+
+enum cuzk_status bench_mark_run(const char *address, Cuzk__V1__MarkRunRequest *mark,
+                                const char *label, struct cuzk_error *err)
+{
+    uint8_t *bytes;
+    size_t len;
+    struct rpc_result result = {0};
+    mark->label = bench_field(label);
+    TRY(message_encode(&mark->base, &bytes, &len, err));
+    enum cuzk_status status =
+        call_path(address, "/cuzk.v1.Timeline/MarkRun", bytes, len, &result, err);
+    mem_free(bytes);
+    mem_free(result.message);
+    if (status != CUZK_OK || result.code == RPC_OK || result.code == RPC_UNIMPLEMENTED)
+        return status;
+    return refused("MarkRun", &result, err);
 }

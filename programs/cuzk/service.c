@@ -7,6 +7,7 @@
 #include "rpc/message.h"
 
 #include <cuzk/v1/proving.pb-c.h>
+#include <cuzk/v1/timeline.pb-c.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -462,6 +463,70 @@ static void serve_evict(struct call_work *work)
         fail_call(work->call, &err);
 }
 
+/* ---- marks in the timeline -------------------------------------------------------------------- */
+
+enum { LABEL_MAX = 64 };
+
+static bool is_label(const char *text)
+{
+    size_t len = strnlen(text, LABEL_MAX + 1);
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] < ' ' || text[i] > '~')
+            return false;
+    }
+    return len >= 1 && len <= LABEL_MAX;
+}
+
+/* The client's words become one detail of the event: nothing in them may look like another one. */
+static void format_run(const Cuzk__V1__MarkRunRequest *run, char text[TIMELINE_TEXT_BYTES])
+{
+    int at = snprintf(text, TIMELINE_TEXT_BYTES, "count=%u,concurrency=%u", run->count,
+                      run->concurrency);
+    if (!*run->config)
+        return;
+    at += snprintf(text + at, TIMELINE_TEXT_BYTES - (size_t)at, ",config=");
+    snprintf(text + at, TIMELINE_TEXT_BYTES - (size_t)at, "%s", run->config);
+    for (char *c = text + at; *c; c++) {
+        if (*c <= ' ' || *c > '~' || strchr(",=%", *c))
+            *c = '_';
+    }
+}
+
+static void mark(struct service *service, const Cuzk__V1__MarkRunRequest *run)
+{
+    struct timeline_scope scope = TIMELINE_SCOPE(service->timeline, run->label);
+    if (run->edge == CUZK__V1__MARK_RUN_REQUEST__EDGE__START) {
+        char text[TIMELINE_TEXT_BYTES];
+        format_run(run, text);
+        timeline_emit_text(&scope, TIMELINE_RUN_START, -1, text);
+        return;
+    }
+    /* The engine's thread, which records the last reply, is through with it when it answers. */
+    cuzk_engine_wait_idle(service->engine, 0);
+    timeline_emit(&scope, TIMELINE_RUN_END, -1);
+    timeline_flush(service->timeline);
+}
+
+static void serve_mark(struct call_work *work)
+{
+    Cuzk__V1__MarkRunRequest *request =
+        decode_request(work->call, &cuzk__v1__mark_run_request__descriptor);
+    if (!request)
+        return;
+    if (!is_label(request->label)) {
+        rpc_fail(work->call, RPC_INVALID_ARGUMENT,
+                 "label: expected 1 to %d printable ASCII characters", LABEL_MAX);
+    } else if (request->edge != CUZK__V1__MARK_RUN_REQUEST__EDGE__START &&
+               request->edge != CUZK__V1__MARK_RUN_REQUEST__EDGE__END) {
+        rpc_fail(work->call, RPC_INVALID_ARGUMENT, "edge: expected 1 (start) or 2 (end)");
+    } else {
+        Cuzk__V1__MarkRunResponse response = CUZK__V1__MARK_RUN_RESPONSE__INIT;
+        mark(work->service, request);
+        reply_message(work->call, &response.base);
+    }
+    message_free(&request->base);
+}
+
 /* ---- threads and table ----------------------------------------------------------------------- */
 
 static void queue_call(struct rpc_call *call, struct service *service,
@@ -509,6 +574,7 @@ HANDLER(status, calls, false)
 HANDLER(metrics, calls, false)
 HANDLER(preload, slow_calls, false)
 HANDLER(evict, slow_calls, false)
+HANDLER(mark, calls, false)
 #undef HANDLER
 
 static bool start_threads(struct service *service)
@@ -549,6 +615,7 @@ enum cuzk_status service_create(struct cuzk_engine *engine, struct timeline *tim
         {"/cuzk.v1.ProvingEngine/GetMetrics", handle_metrics, service},
         {"/cuzk.v1.ProvingEngine/PreloadSRS", handle_preload, service},
         {"/cuzk.v1.ProvingEngine/EvictSRS", handle_evict, service},
+        {"/cuzk.v1.Timeline/MarkRun", handle_mark, service},
     };
     memcpy(service->methods, methods, sizeof methods);
     *out = service;

@@ -1,5 +1,5 @@
-/* The eight methods of cuzk.v1.ProvingEngine: wire messages to engine calls and back, nothing else.
- */
+/* The eight methods of cuzk.v1.ProvingEngine and the one of cuzk.v1.Timeline: wire messages to
+   engine calls and back, nothing else. */
 #ifndef CUZK_PROGRAM_SERVICE_H
 #define CUZK_PROGRAM_SERVICE_H
 
@@ -10,8 +10,8 @@
 
 struct service;
 
-/* How many methods the service has. */
-enum { SERVICE_METHOD_COUNT = 8 };
+/* How many methods there are. */
+enum { SERVICE_METHOD_COUNT = 9 };
 
 /* Starts the threads that serve calls. The engine and the timeline (may be NULL) outlive the
    service. cancel_on_disconnect: a client of Prove that goes away takes its job with it. */
