@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* A longer line cannot be one of ours, nor of the existing system with a sensible job id. */
 enum { LINE_MAX_BYTES = 16384, CHUNK_BYTES = 1 << 18 };
@@ -333,10 +334,23 @@ static size_t add_lines(struct timeline_log *log, const char *bytes, size_t len)
     return done;
 }
 
+/* Makes room for the events of so many bytes, so that growing copies nothing; no more than a guess,
+   and pages that are never used cost nothing. */
+static void expect_bytes(struct timeline_log *log, size_t len)
+{
+    enum { LINE_BYTES = 56 };
+    size_t max = log->events_max ? log->events_max : TIMELINE_EVENTS_MAX;
+    size_t expected = log->count + len / LINE_BYTES;
+    void *events = log->events;
+    if (mem_reserve(&events, &log->capacity, expected < max ? expected : max, sizeof *log->events))
+        log->events = events;
+}
+
 enum cuzk_status timeline_log_read_bytes(struct timeline_log *log, const char *bytes, size_t len,
                                          struct cuzk_error *err)
 {
     log->from_log = true;
+    expect_bytes(log, len);
     size_t done = add_lines(log, bytes, len);
     if (done != SIZE_MAX && done < len &&
         !add_line(log, (struct slice){bytes + done, len - done}, false))
@@ -353,6 +367,9 @@ enum cuzk_status timeline_log_read(struct timeline_log *log, FILE *stream, struc
     if (!buffer)
         return error_set(err, CUZK_NO_MEMORY, "no memory to read a log");
     log->from_log = true;
+    struct stat file;
+    if (fstat(fileno(stream), &file) == 0 && S_ISREG(file.st_mode) && file.st_size > 0)
+        expect_bytes(log, (size_t)file.st_size);
     enum cuzk_status status = CUZK_OK;
     size_t kept = 0;
     for (;;) {

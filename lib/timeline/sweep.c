@@ -201,8 +201,15 @@ static void add_interval(struct sweep *sweep, const struct timeline_interval *in
 
 static void add_edges(struct sweep *sweep)
 {
+    enum { EDGES_OF_PARTITION = 8 };
     const struct timeline_report *report = sweep->report;
     const struct timeline_run *run = sweep->run;
+    size_t partitions = 0;
+    for (size_t j = run->jobs; j < run->jobs + run->job_count; j++)
+        partitions += report->jobs[j].partition_count;
+    if (!report_reserve((void **)&sweep->edges, &sweep->capacity, EDGES_OF_PARTITION * partitions,
+                        sizeof *sweep->edges))
+        sweep->failed = true;
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++) {
         const struct timeline_job *job = &report->jobs[j];
         add_span(sweep, job->start_us, job->end_us, COUNT_JOBS, 0);
