@@ -5,6 +5,8 @@
 #include <cuzk/status.h>
 #include <stdint.h>
 
+#pragma GCC visibility push(default)
+
 /* Takes the next bytes of a text that is being made; anything but CUZK_OK ends the making, and is
    what it then returns. */
 typedef enum cuzk_status cuzk_write_fn(void *context, const void *bytes, size_t len,
@@ -17,5 +19,7 @@ typedef enum cuzk_status cuzk_write_fn(void *context, const void *bytes, size_t 
    everywhere; 32 GiB: 39 MB in about two seconds, with 1 MB of memory. */
 enum cuzk_status cuzk_gen_c1(uint64_t sector_bytes, const uint8_t *seed, cuzk_write_fn *write,
                              void *context, struct cuzk_error *err);
+
+#pragma GCC visibility pop
 
 #endif

@@ -23,6 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#pragma GCC visibility push(default)
+
 struct cuzk_engine;
 struct timeline; /* lib/timeline/event.h */
 
@@ -231,5 +233,7 @@ void cuzk_snapshot_free(struct cuzk_snapshot *snapshot);
 char *cuzk_engine_metrics_text(struct cuzk_engine *engine);
 char *cuzk_engine_status_json(struct cuzk_engine *engine);
 void cuzk_text_free(char *text);
+
+#pragma GCC visibility pop
 
 #endif

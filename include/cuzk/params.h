@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#pragma GCC visibility push(default)
+
 /* A circuit and its file in a folder. Texts belong to the library. */
 struct cuzk_params_entry {
     const char *circuit;
@@ -70,5 +72,7 @@ typedef void cuzk_params_progress_fn(void *context, double done, const char *wha
 enum cuzk_status cuzk_params_generate(const char *folder, const char *circuit, unsigned threads,
                                       cuzk_params_progress_fn *progress, void *context, bool *made,
                                       struct cuzk_error *err);
+
+#pragma GCC visibility pop
 
 #endif

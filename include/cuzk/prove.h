@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#pragma GCC visibility push(default)
+
 /* What a call did, in nanoseconds of wall time; phases that it has not are 0. */
 struct cuzk_phase_times {
     uint64_t parse_ns; /* C1 read and decoded, paths, columns and labels checked, inputs computed */
@@ -83,5 +85,7 @@ struct cuzk_synth_report {
 enum cuzk_status cuzk_synth_c1(const struct cuzk_synth_options *options, const uint8_t *c1,
                                size_t c1_len, struct cuzk_synth_report *out,
                                struct cuzk_error *err);
+
+#pragma GCC visibility pop
 
 #endif

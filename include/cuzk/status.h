@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#pragma GCC visibility push(default)
+
 /* X(NAME, text). A function that can fail returns one of these; CUZK_OK is 0. */
 #define CUZK_STATUS_MAP(X)                                                                         \
     X(OK, "ok")                                                                                    \
@@ -41,5 +43,7 @@ struct cuzk_error {
 
 /* The fixed text of a status ("not found"); never NULL. */
 const char *cuzk_status_text(enum cuzk_status status);
+
+#pragma GCC visibility pop
 
 #endif

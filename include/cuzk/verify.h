@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#pragma GCC visibility push(default)
+
 enum { CUZK_PROOF_BYTES = 192, CUZK_INPUT_BYTES = 32 };
 
 /* A verifying key, checked. */
@@ -25,5 +27,7 @@ size_t cuzk_vk_inputs(const struct cuzk_vk *vk);
    not fit, or some proof or input is not properly encoded. */
 enum cuzk_status cuzk_verify(const struct cuzk_vk *vk, const uint8_t *proofs, size_t proofs_len,
                              const uint8_t *inputs, size_t inputs_len, struct cuzk_error *err);
+
+#pragma GCC visibility pop
 
 #endif
