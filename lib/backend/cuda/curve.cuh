@@ -83,8 +83,8 @@ template <class F> struct Xyzz {
         return { point.x, point.y, F::one(), F::one() };
     }
 
-    /* dbl-2008-s-1 with a = 0. */
-    __device__ Xyzz doubled() const
+    /* dbl-2008-s-1 with a = 0. Not inlined, like add: used where latency counts, not throughput. */
+    __device__ __noinline__ Xyzz doubled() const
     {
         if (is_infinity())
             return *this;
@@ -103,7 +103,7 @@ template <class F> struct Xyzz {
     }
 
     /* add-2008-s; complete. */
-    __device__ void add(const Xyzz &other)
+    __device__ __noinline__ void add(const Xyzz &other)
     {
         if (other.is_infinity())
             return;

@@ -319,17 +319,7 @@ template <class Modulus> struct Field {
         return out;
     }
 
-    /* 1/this by Fermat; 0 for 0. About 1.5·32·N products: amortise it over a batch. */
-    __device__ __noinline__ Field inverse() const
-    {
-        uint32_t exponent[N];
-        uint32_t less = 2;
-        for (int i = 0; i < N; i++) {
-            exponent[i] = Modulus::p(i) - less;
-            less = Modulus::p(i) < less ? 1 : 0;
-        }
-        return power(exponent, N);
-    }
+    __device__ Field inverse() const; /* 0 for 0 */
 };
 
 using Fr = Field<FrModulus>;
@@ -378,5 +368,7 @@ struct Fp2 {
         return { c0 * norm, (Fp::zero() - c1) * norm };
     }
 };
+
+#include "inverse.cuh"
 
 #endif

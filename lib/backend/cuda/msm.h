@@ -17,6 +17,9 @@ struct CUstream_st; /* cudaStream_t */
 
 enum msm_group { MSM_G1, MSM_G2 };
 
+/* Once for each device, before its first job. 0, or a CUDA error. */
+int msm_prepare(void);
+
 /* Bytes of one point in device memory, and of one affine point in a result (x, y in Montgomery form). */
 size_t msm_slot_bytes(enum msm_group group);
 size_t msm_point_bytes(enum msm_group group);
@@ -31,7 +34,7 @@ struct msm_job {
     uint32_t n;
     void *scratch;
     size_t scratch_bytes;
-    void *sums;              /* out: msm_sum_count(n) affine points, for msm_combine's input */
+    void *sums;              /* out: msm_sum_count(n) affine points, for msm_finish */
 };
 
 size_t msm_scratch_bytes(enum msm_group group, uint32_t n);

@@ -5,34 +5,43 @@
 #include <cub/device/device_scan.cuh>
 
 static constexpr int PLAN_THREADS = 256;
-/* References that a block keeps in shared memory; a block with more works in global memory. */
-static constexpr uint32_t PLAN_SHARED = 10240;
+/* A block takes groups up to this weight, where an entry weighs 1 and a group GROUP_WEIGHT more: at
+   most PLAN_THREADS groups, and their entries fit into shared memory unless one group alone is huge. */
+static constexpr uint32_t BLOCK_WEIGHT = 8192;
+static constexpr uint32_t GROUP_WEIGHT = BLOCK_WEIGHT / PLAN_THREADS;
+static constexpr uint32_t PLAN_SHARED = BLOCK_WEIGHT + PLAN_GROUP_MAX;
 
-uint32_t plan_groups_a_block(double entries_a_group)
+size_t plan_blocks(uint32_t entries_max, uint32_t n_groups_max)
 {
-    double groups = 7500.0 / (entries_a_group < 1 ? 1 : entries_a_group);
-    return groups >= PLAN_THREADS ? PLAN_THREADS : (groups < 1 ? 1 : uint32_t(groups));
+    return (entries_max + size_t(GROUP_WEIGHT) * n_groups_max) / BLOCK_WEIGHT + 1;
 }
 
-static uint32_t plan_blocks(uint32_t n_groups_max, uint32_t groups_a_block)
+/* block_groups[k]: the first group whose weight before it is at least k blocks' worth. */
+__global__ void share_groups(PlanMemory memory, uint32_t blocks)
 {
-    return (n_groups_max + groups_a_block - 1) / groups_a_block;
-}
-
-size_t plan_block_bases(uint32_t n_groups_max, uint32_t groups_a_block)
-{
-    return size_t(plan_blocks(n_groups_max, groups_a_block)) * PLAN_ROUNDS_MAX;
+    uint32_t k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k > blocks)
+        return;
+    uint64_t wanted = uint64_t(k) * BLOCK_WEIGHT;
+    uint32_t low = 0, high = *memory.n_groups;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (memory.starts[middle] + uint64_t(GROUP_WEIGHT) * middle < wanted)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    memory.block_groups[k] = low;
 }
 
 /* Pairs of each round from the counts alone: n entries give n/2 pairs and leave n − n/2. */
-__global__ void __launch_bounds__(PLAN_THREADS)
-    count_pairs(PlanMemory memory, uint32_t groups_a_block, int rounds)
+__global__ void __launch_bounds__(PLAN_THREADS) count_pairs(PlanMemory memory, int rounds)
 {
     using Reduce = cub::BlockReduce<uint32_t, PLAN_THREADS>;
     __shared__ typename Reduce::TempStorage storage;
-    uint32_t group = blockIdx.x * groups_a_block + threadIdx.x;
+    uint32_t group = memory.block_groups[blockIdx.x] + threadIdx.x;
     uint32_t entries = 0;
-    if (threadIdx.x < groups_a_block && group < *memory.n_groups)
+    if (group < memory.block_groups[blockIdx.x + 1])
         entries = memory.starts[group + 1] - memory.starts[group];
     for (int round = 0; round < rounds; round++) {
         uint32_t pairs = Reduce(storage).Sum(entries / 2);
@@ -55,8 +64,7 @@ __global__ void lay_out_rounds(PlanMemory memory, int rounds)
 }
 
 /* A block plays through all rounds of its groups on the references alone. */
-__global__ void __launch_bounds__(PLAN_THREADS)
-    write_pairs(PlanMemory memory, uint32_t groups_a_block, int rounds)
+__global__ void __launch_bounds__(PLAN_THREADS) write_pairs(PlanMemory memory, int rounds)
 {
     using Scan = cub::BlockScan<uint32_t, PLAN_THREADS>;
     __shared__ typename Scan::TempStorage storage;
@@ -64,11 +72,10 @@ __global__ void __launch_bounds__(PLAN_THREADS)
     __shared__ uint32_t group_start[PLAN_THREADS];
     __shared__ uint32_t first_pair[PLAN_THREADS + 1];
 
-    uint32_t n_groups = *memory.n_groups;
-    uint32_t first_group = blockIdx.x * groups_a_block;
-    if (first_group >= n_groups)
+    uint32_t first_group = memory.block_groups[blockIdx.x];
+    uint32_t last_group = memory.block_groups[blockIdx.x + 1];
+    if (first_group == last_group)
         return;
-    uint32_t last_group = min(first_group + groups_a_block, n_groups);
     uint32_t begin = memory.starts[first_group], end = memory.starts[last_group];
     bool in_shared = end - begin <= PLAN_SHARED;
     uint32_t *entries = in_shared ? shared_entries : memory.entries + begin;
@@ -81,6 +88,7 @@ __global__ void __launch_bounds__(PLAN_THREADS)
     uint32_t start = owns ? memory.starts[group] - begin : 0;
     uint32_t left = owns ? memory.starts[group + 1] - memory.starts[group] : 0;
     group_start[threadIdx.x] = start;
+    __syncthreads();
     for (int round = 0; round < rounds; round++) {
         uint32_t offset, total;
         Scan(storage).ExclusiveSum(left / 2, offset, total);
@@ -123,13 +131,14 @@ __global__ void __launch_bounds__(PLAN_THREADS)
         memory.finals[group] = left ? entries[start] : memory.empty_ref;
 }
 
-void plan_rounds(cudaStream_t stream, const PlanMemory &memory, uint32_t groups_a_block, int rounds)
+void plan_rounds(cudaStream_t stream, const PlanMemory &memory, int rounds)
 {
-    uint32_t blocks = plan_blocks(memory.n_groups_max, groups_a_block);
+    uint32_t blocks = uint32_t(plan_blocks(memory.entries_max, memory.n_groups_max));
     cudaMemsetAsync(memory.counters, 0, PLAN_ROUNDS_MAX * sizeof(uint32_t), stream);
-    count_pairs<<<blocks, PLAN_THREADS, 0, stream>>>(memory, groups_a_block, rounds);
+    share_groups<<<blocks / 256 + 1, 256, 0, stream>>>(memory, blocks);
+    count_pairs<<<blocks, PLAN_THREADS, 0, stream>>>(memory, rounds);
     lay_out_rounds<<<1, 1, 0, stream>>>(memory, rounds);
-    write_pairs<<<blocks, PLAN_THREADS, 0, stream>>>(memory, groups_a_block, rounds);
+    write_pairs<<<blocks, PLAN_THREADS, 0, stream>>>(memory, rounds);
 }
 
 __global__ void count_groups(const uint32_t *bucket_starts, uint32_t n_buckets, uint32_t *counts)

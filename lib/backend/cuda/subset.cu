@@ -11,28 +11,32 @@ namespace
 
 constexpr int ROUNDS = 28; /* 2^27 points at most, and the empty sum */
 
-__device__ __forceinline__ uint64_t chosen(const uint64_t *bits, const uint64_t *density, uint32_t w)
+/* The variables of word w that are summed; the last word may have bits beyond the last variable. */
+__device__ __forceinline__ uint64_t chosen(const uint64_t *bits, const uint64_t *density,
+                                           uint32_t n_vars, uint32_t w)
 {
-    return density ? bits[w] & density[w] : bits[w];
+    uint64_t word = density ? bits[w] & density[w] : bits[w];
+    uint32_t left = n_vars - 64 * w;
+    return left < 64 ? word & ((uint64_t(1) << left) - 1) : word;
 }
 
-__global__ void count_ones(const uint64_t *bits, const uint64_t *density, uint32_t n_words,
-                           uint32_t *counts)
+__global__ void count_ones(const uint64_t *bits, const uint64_t *density, uint32_t n_vars,
+                           uint32_t n_words, uint32_t *counts)
 {
     uint32_t w = blockIdx.x * blockDim.x + threadIdx.x;
     if (w <= n_words)
-        counts[w] = w < n_words ? __popcll(chosen(bits, density, w)) : 0;
+        counts[w] = w < n_words ? __popcll(chosen(bits, density, n_vars, w)) : 0;
 }
 
 /* refs: the points of all chosen variables, in order. offsets: the scanned counts. */
 __global__ void list_ones(const uint64_t *bits, const uint64_t *density, const uint32_t *ranks,
-                          uint32_t n_words, const uint32_t *offsets, uint32_t first_point,
+                          uint32_t n_vars, uint32_t n_words, const uint32_t *offsets, uint32_t first_point,
                           uint32_t *refs)
 {
     uint32_t w = blockIdx.x * blockDim.x + threadIdx.x;
     if (w >= n_words)
         return;
-    uint64_t left = chosen(bits, density, w);
+    uint64_t left = chosen(bits, density, n_vars, w);
     uint64_t dense = density ? density[w] : ~uint64_t(0);
     uint32_t rank = first_point + (ranks ? ranks[w] : 64 * w);
     uint32_t *out = refs + offsets[w];
@@ -75,18 +79,16 @@ __global__ void store_sum(RoundMemory<F> memory, const uint32_t *refs, const uin
         sum[0] = sum[1] = F::zero();
         return;
     }
-    const unsigned char *slot = slot_of(memory, refs[0]);
-    store_element(&sum[0], slot_x<F>(slot));
-    store_element(&sum[1], slot_y<F>(slot).negated_if(refs[0] & REF_SIGN));
+    Affine<F> point = memory.point(refs[0]);
+    sum[0] = point.x;
+    sum[1] = point.y;
 }
 
 template <class F> struct Subset {
     uint32_t n_words, ones;
     uint32_t *offsets, *refs[2], *counts;
     RoundRange *ranges;
-    unsigned char *slot_memory;
-    uint4 *prefix;
-    F *totals;
+    RoundMemory<F> memory;
     void *scan_temp;
     size_t scan_bytes, bytes;
 
@@ -95,34 +97,34 @@ template <class F> struct Subset {
         n_words = (n_vars + 63) / 64;
         ones = ones_max;
         scan_bytes = 0;
-        cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, offsets, offsets, int(n_words + 1));
+        cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, static_cast<uint32_t *>(nullptr),
+                                      static_cast<uint32_t *>(nullptr), int(n_words + 1));
         Arena arena(scratch);
         offsets = arena.take<uint32_t>(n_words + 1);
         refs[0] = arena.take<uint32_t>(ones + 2);
         refs[1] = arena.take<uint32_t>(ones / 2 + 2);
         counts = arena.take<uint32_t>(ROUNDS + 1);
         ranges = arena.take<RoundRange>(ROUNDS);
-        slot_memory = arena.take<unsigned char>(size_t(ones + 1) * Slot<F>::BYTES);
-        prefix = arena.take<uint4>(size_t(ones / 2 + 1) * (sizeof(F) / 16));
-        totals = arena.take<F>(ROUND_TOTALS);
+        memory = RoundMemory<F>::take(arena, ones + 1, ones / 2 + 1);
         scan_temp = arena.take<unsigned char>(scan_bytes);
         bytes = arena.used();
     }
 
     void run(const subset_job &job, cudaStream_t stream)
     {
-        RoundMemory<F> memory = { static_cast<const unsigned char *>(job.points), job.n_points,
-                                  slot_memory, prefix, size_t(ones / 2 + 1), totals };
-        count_ones<<<n_words / 256 + 1, 256, 0, stream>>>(job.bits, job.density, n_words, offsets);
+        memory.points = static_cast<const unsigned char *>(job.points);
+        memory.n_points = job.n_points;
+        count_ones<<<n_words / 256 + 1, 256, 0, stream>>>(job.bits, job.density,
+                                                               job.n_vars, n_words, offsets);
         cub::DeviceScan::ExclusiveSum(scan_temp, scan_bytes, offsets, offsets, int(n_words + 1),
                                       stream);
         list_ones<<<(n_words + 255) / 256, 256, 0, stream>>>(
-            job.bits, job.density, job.ranks, n_words, offsets, job.first_point, refs[0]);
+            job.bits, job.density, job.ranks, job.n_vars, n_words, offsets, job.first_point, refs[0]);
         lay_out_tree<<<1, 1, 0, stream>>>(offsets + n_words, ranges, counts);
         int current = 0, round = 0;
         for (uint32_t left = ones; left > 1; left -= left / 2, round++) {
             run_round(stream, memory, reinterpret_cast<const uint2 *>(refs[current]),
-                      ranges + round, left / 2);
+                      ranges + round, left / 2, round == 0 ? Operands::INPUTS : Operands::ANY);
             next_refs<<<left / 2 / 256 + 1, 256, 0, stream>>>(refs[current], counts + round,
                                                               ranges + round, job.n_points,
                                                               refs[1 - current]);

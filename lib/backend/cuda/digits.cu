@@ -1,0 +1,157 @@
+#include "digits.h"
+
+#include <cub/device/device_radix_sort.cuh>
+
+static constexpr uint32_t BATCH_ENTRIES = 1u << 26;
+
+/* Additions are windows·n to fill and 2 a bucket to reduce; spec/gpu-msm.md, section 4, has the counts
+   from 2^22 on, below they were measured (docs/performance-gpu.md). */
+Windows make_windows(uint32_t n)
+{
+    int log2 = 0;
+    while (log2 < 31 && (1u << log2) < n)
+        log2++;
+    Windows windows = {};
+    windows.count = log2 >= 26   ? 11
+                    : log2 >= 24 ? 12
+                    : log2 >= 22 ? 13
+                    : log2 >= 20 ? 15
+                    : log2 >= 18 ? 16
+                    : log2 >= 16 ? 18
+                    : log2 >= 14 ? 20
+                    : log2 >= 12 ? 24
+                                 : 32;
+    int narrow = 256 / windows.count, wide = 256 % windows.count;
+    for (int w = 0, position = 0; w < windows.count; w++) {
+        windows.position[w] = position;
+        windows.width[w] = narrow + (w < wide);
+        position += windows.width[w];
+    }
+    return windows;
+}
+
+int make_batches(const Windows &windows, uint32_t n, Batch batches[WINDOWS_MAX])
+{
+    int count = 0;
+    for (int w = 0; w < windows.count;) {
+        Batch batch = { w, 1, windows.width[w] };
+        while (w + batch.count < windows.count &&
+               windows.width[w + batch.count] == batch.width &&
+               size_t(batch.count + 1) * n <= BATCH_ENTRIES)
+            batch.count++;
+        batches[count++] = batch;
+        w += batch.count;
+    }
+    return count;
+}
+
+DigitMemory DigitMemory::take(Arena &arena, uint32_t n, uint32_t entries_max, uint32_t buckets_max)
+{
+    DigitMemory memory = {};
+    cub::DoubleBuffer<uint32_t> none;
+    cub::DeviceRadixSort::SortPairs(nullptr, memory.sort_bytes, none, none, int(entries_max));
+    memory.planes = arena.take<uint32_t>(size_t(8) * n);
+    for (int i = 0; i < 2; i++) {
+        memory.keys[i] = arena.take<uint32_t>(entries_max);
+        memory.values[i] = arena.take<uint32_t>(entries_max);
+    }
+    memory.bucket_starts = arena.take<uint32_t>(buckets_max + 1);
+    memory.sort_temp = arena.take<unsigned char>(memory.sort_bytes);
+    return memory;
+}
+
+struct Offset {
+    uint32_t word[8]; /* Σ 2^(top bit of each window but the last): makes digits unsigned */
+};
+
+/* Canonical scalars plus the offset, as eight planes of words. */
+__global__ void split_scalars(const Fr *scalars, uint32_t n, Offset offset, uint32_t *planes)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    Fr one = Fr::zero();
+    one.limb[0] = 1;
+    Fr value = load_element<Fr>(scalars + i) * one; /* out of Montgomery form */
+    uint64_t carry = 0;
+#pragma unroll
+    for (int w = 0; w < 8; w++) {
+        carry += uint64_t(value.limb[w]) + offset.word[w];
+        planes[size_t(w) * n + i] = uint32_t(carry);
+        carry >>= 32;
+    }
+}
+
+void prepare_digits(cudaStream_t stream, const DigitMemory &memory, const Windows &windows,
+                    const void *scalars, uint32_t n)
+{
+    Offset offset = {};
+    for (int w = 0; w + 1 < windows.count; w++) {
+        int bit = windows.position[w + 1] - 1;
+        offset.word[bit / 32] |= 1u << (bit % 32);
+    }
+    split_scalars<<<(n + 255) / 256, 256, 0, stream>>>(static_cast<const Fr *>(scalars), n, offset,
+                                                       memory.planes);
+}
+
+/* Entry (window, scalar): its bucket in the batch, or n_buckets for digit 0; its reference. */
+__global__ void make_digits(const uint32_t *planes, const uint32_t *indices, uint32_t n,
+                            int position, int width, bool top, uint32_t first_bucket,
+                            uint32_t n_buckets, uint32_t *keys, uint32_t *values)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    int word = position / 32, shift = position % 32;
+    uint64_t bits = planes[size_t(word) * n + i];
+    if (shift + width > 32)
+        bits |= uint64_t(planes[size_t(word + 1) * n + i]) << 32;
+    uint32_t raw = uint32_t(bits >> shift) & ((1u << width) - 1);
+    int digit = top ? int(raw) : int(raw) - (1 << (width - 1));
+    uint32_t sign = digit < 0 ? REF_SIGN : 0;
+    uint32_t magnitude = uint32_t(digit < 0 ? -digit : digit);
+    keys[i] = magnitude ? first_bucket + magnitude - 1 : n_buckets;
+    values[i] = (indices ? indices[i] : i) | sign;
+}
+
+/* starts[b] = first entry of bucket b, b ≤ n_buckets, from the sorted keys. A search for each bucket
+   rather than a look at each key's neighbour: the same time however the keys are distributed. */
+__global__ void find_buckets(const uint32_t *keys, uint32_t n, uint32_t n_buckets, uint32_t *starts)
+{
+    uint32_t b = blockIdx.x * blockDim.x + threadIdx.x;
+    if (b > n_buckets)
+        return;
+    uint32_t low = 0, high = n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (keys[middle] < b)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    starts[b] = low;
+}
+
+uint32_t *sort_digits(cudaStream_t stream, const DigitMemory &memory, const Windows &windows,
+                      const Batch &batch, const uint32_t *indices, uint32_t n)
+{
+    uint32_t entries = uint32_t(batch.count) * n, n_buckets = batch.buckets();
+    for (int i = 0; i < batch.count; i++) {
+        int w = batch.first + i;
+        make_digits<<<(n + 255) / 256, 256, 0, stream>>>(
+            memory.planes, indices, n, windows.position[w], batch.width, w == windows.count - 1,
+            uint32_t(i) << (batch.width - 1), n_buckets, memory.keys[0] + size_t(i) * n,
+            memory.values[0] + size_t(i) * n);
+    }
+    int key_bits = 1;
+    while (n_buckets >> key_bits)
+        key_bits++;
+    cub::DoubleBuffer<uint32_t> keys(memory.keys[0], memory.keys[1]);
+    cub::DoubleBuffer<uint32_t> values(memory.values[0], memory.values[1]);
+    size_t bytes = memory.sort_bytes;
+    cub::DeviceRadixSort::SortPairs(memory.sort_temp, bytes, keys, values, int(entries), 0,
+                                    key_bits, stream);
+    find_buckets<<<n_buckets / 256 + 1, 256, 0, stream>>>(keys.Current(), entries, n_buckets,
+                                                          memory.bucket_starts);
+    return values.Current();
+}

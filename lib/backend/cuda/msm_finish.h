@@ -1,0 +1,12 @@
+/* The host's part of a multi-scalar multiplication on the device: a few hundred doublings. */
+#ifndef CUDA_MSM_FINISH_H
+#define CUDA_MSM_FINISH_H
+
+#include "backend/cuda/msm.h"
+#include "math/group.h"
+
+/* The result of a job of n scalars from its sums (msm.h), copied to the host. */
+void msm_finish_g1(struct g1 *out, uint32_t n, const struct g1_affine *sums);
+void msm_finish_g2(struct g2 *out, uint32_t n, const struct g2_affine *sums);
+
+#endif

@@ -1,0 +1,143 @@
+#include "backend/cuda/points.h"
+#include "curve.cuh"
+
+#include <cstring>
+
+namespace
+{
+
+/* 48 big-endian bytes; false unless they are below the modulus, which also means no flag bits. */
+__device__ bool read_coordinate(const uint4 *bytes, Fp *out)
+{
+    uint32_t words[12];
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        uint4 part = bytes[i];
+        words[4 * i] = part.x;
+        words[4 * i + 1] = part.y;
+        words[4 * i + 2] = part.z;
+        words[4 * i + 3] = part.w;
+    }
+    Fp value;
+#pragma unroll
+    for (int i = 0; i < 12; i++)
+        value.limb[i] = __byte_perm(words[11 - i], 0, 0x0123);
+    uint32_t unused;
+    carry::sub_first(unused, value.limb[0], FpModulus::p(0));
+#pragma unroll
+    for (int i = 1; i < 12; i++)
+        carry::sub_next(unused, value.limb[i], FpModulus::p(i));
+    bool below = carry::borrow() != 0;
+    *out = value * Fp::r_squared();
+    return below;
+}
+
+__device__ bool read_element(const uint4 *bytes, Fp *out)
+{
+    return read_coordinate(bytes, out);
+}
+
+/* Files hold c1 before c0. */
+__device__ bool read_element(const uint4 *bytes, Fp2 *out)
+{
+    bool high = read_coordinate(bytes, &out->c1);
+    bool low = read_coordinate(bytes + 3, &out->c0);
+    return high && low;
+}
+
+__device__ Fp four()
+{
+    return Fp::one().doubled().doubled();
+}
+
+/* b of y² = x³ + b: 4, and 4·(1 + u). */
+__device__ void curve_constant(Fp *out)
+{
+    *out = four();
+}
+
+__device__ void curve_constant(Fp2 *out)
+{
+    *out = { four(), four() };
+}
+
+template <class F>
+__global__ void __launch_bounds__(128)
+    convert(const uint4 *bytes, uint32_t n, unsigned char *slots, points_faults *faults)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    constexpr size_t VECTORS = sizeof(F) / 16;
+    const uint4 *from = bytes + size_t(i) * 2 * VECTORS;
+    Affine<F> point;
+    bool formed = read_element(from, &point.x);
+    formed = read_element(from + VECTORS, &point.y) && formed;
+    F b;
+    curve_constant(&b);
+    bool infinite = point.x.is_zero() && point.y.is_zero();
+    if (!formed)
+        atomicAdd(&faults->malformed, 1);
+    else if (infinite)
+        atomicAdd(&faults->infinite, 1);
+    else if (!(point.y.squared() == point.x.squared() * point.x + b))
+        atomicAdd(&faults->off_curve, 1);
+    else {
+        point.store(slots, i);
+        return;
+    }
+    Affine<F>{ F::zero(), F::zero() }.store(slots, i);
+}
+
+} // namespace
+
+extern "C" size_t points_file_bytes(enum msm_group group)
+{
+    return group == MSM_G1 ? 2 * sizeof(Fp) : 2 * sizeof(Fp2);
+}
+
+extern "C" int points_convert(enum msm_group group, const void *bytes, uint32_t n, void *slots,
+                              struct points_faults *faults, struct CUstream_st *stream)
+{
+    if (n == 0)
+        return cudaSuccess;
+    auto from = static_cast<const uint4 *>(bytes);
+    auto to = static_cast<unsigned char *>(slots);
+    if (group == MSM_G1)
+        convert<Fp><<<(n + 127) / 128, 128, 0, stream>>>(from, n, to, faults);
+    else
+        convert<Fp2><<<(n + 127) / 128, 128, 0, stream>>>(from, n, to, faults);
+    return cudaGetLastError();
+}
+
+extern "C" int points_load(const struct points_loader *loader, enum msm_group group,
+                           const uint8_t *bytes, uint32_t n, void *slots,
+                           struct points_faults *faults, struct CUstream_st *stream)
+{
+    size_t point_bytes = points_file_bytes(group);
+    uint32_t chunk = uint32_t(loader->chunk_bytes / point_bytes);
+    if (chunk == 0)
+        return cudaErrorInvalidValue;
+    int turn = 0;
+    for (uint32_t done = 0; done < n; turn ^= 1) {
+        uint32_t count = n - done < chunk ? n - done : chunk;
+        cudaError_t error = cudaEventSynchronize(loader->copied[turn]);
+        if (error != cudaSuccess)
+            return error;
+        memcpy(loader->pinned[turn], bytes + done * point_bytes, count * point_bytes);
+        /* The stream's order keeps the copy behind the conversion that last read this staging. */
+        error = cudaMemcpyAsync(loader->staging[turn], loader->pinned[turn], count * point_bytes,
+                                cudaMemcpyHostToDevice, stream);
+        if (error == cudaSuccess)
+            error = cudaEventRecord(loader->copied[turn], stream);
+        if (error != cudaSuccess)
+            return error;
+        int result = points_convert(
+            group, loader->staging[turn], count,
+            static_cast<unsigned char *>(slots) + done * msm_slot_bytes(group), faults, stream);
+        if (result != 0)
+            return result;
+        done += count;
+    }
+    return cudaSuccess;
+}

@@ -1,0 +1,47 @@
+/* Points of a parameter file on the device: uncompressed big-endian bytes (the specification, parts A.3
+   and A.6) become slots (curve.cuh), checked on the way. */
+#ifndef CUDA_POINTS_H
+#define CUDA_POINTS_H
+
+#include "backend/cuda/msm.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct CUevent_st;
+
+/* Counters of what is wrong with points; all zero for a good file. A faulty point becomes infinity. */
+struct points_faults {
+    uint32_t malformed; /* a coordinate is not below the modulus, or a flag is set */
+    uint32_t infinite;
+    uint32_t off_curve;
+};
+
+/* Converts n points that lie in device memory, 16-byte aligned, to slots[0 … n). `faults` (device) is
+   added to. 0, or the first CUDA error of the launch. */
+int points_convert(enum msm_group group, const void *bytes, uint32_t n, void *slots,
+                   struct points_faults *faults, struct CUstream_st *stream);
+
+/* Bytes of one point in a file. */
+size_t points_file_bytes(enum msm_group group);
+
+/* A way from host memory (a mapped file) to slots in chunks, two under way. All memory is the
+   caller's: pinned and staging buffers of chunk_bytes, events without timing. */
+struct points_loader {
+    void *pinned[2];
+    void *staging[2]; /* device */
+    size_t chunk_bytes;
+    struct CUevent_st *copied[2];
+};
+
+/* Loads n points. Returns when the last chunk is on its way; `bytes` is not needed any more then. Only
+   this waits, for its own buffers. 0, or the first CUDA error. */
+int points_load(const struct points_loader *loader, enum msm_group group, const uint8_t *bytes,
+                uint32_t n, void *slots, struct points_faults *faults, struct CUstream_st *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

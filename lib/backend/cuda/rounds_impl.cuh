@@ -1,0 +1,378 @@
+/* The kernels of rounds.cuh. Three a round: `forward` multiplies up the denominators of each thread's
+   chain of pairs and keeps the prefixes, `invert` inverts the chains' products, `backward` walks back
+   and adds. Equal, opposite and infinite operands are one rarely taken branch that keeps zero out of the
+   products.
+
+   Operands come through shared memory by asynchronous copies, one pair ahead of the arithmetic, so
+   that they take no registers while they are under way. Where they are random input points, several lanes
+   fetch one point together: a warp's request then touches a few lines instead of 32
+   (spec/gpu-msm.md, section 1, "Operand fetch"). */
+#ifndef CUDA_ROUNDS_IMPL_CUH
+#define CUDA_ROUNDS_IMPL_CUH
+
+#include "rounds.cuh"
+
+namespace
+{
+
+constexpr int INVERT_BLOCKS = 132;
+/* Short rounds use fewer threads rather than shorter chains: fewer products to invert. */
+constexpr uint32_t CHAIN_MIN = 4;
+
+template <class F> constexpr int CHUNKS = sizeof(F) / 16;              /* 16-byte pieces */
+template <class F> constexpr int HALF_LANES = Slot<F>::BYTES / 2 / 16; /* of half a slot */
+
+/* One piece of all lanes of a warp; padded so that lanes that fetch one point hit different banks. */
+using Plane = uint4[33];
+
+/* Planes of one warp: x (and y) of both operands; backward also the prefix. */
+template <class F> constexpr int FORWARD_PLANES = 2 * CHUNKS<F>;
+template <class F> constexpr int BACKWARD_PLANES = 5 * CHUNKS<F>;
+template <int PLANES> constexpr int STAGE_BYTES = ROUND_THREADS / 32 * PLANES * int(sizeof(Plane));
+
+__device__ __forceinline__ void copy_async(uint4 *to_shared, const void *from_global)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(
+                     uint32_t(__cvta_generic_to_shared(to_shared))),
+                 "l"(from_global)
+                 : "memory");
+}
+
+__device__ __forceinline__ void commit_copies()
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/* All of this warp's copies are there for all of its lanes. */
+__device__ __forceinline__ void await_copies()
+{
+    asm volatile("cp.async.wait_group 0;" ::: "memory");
+    __syncwarp();
+}
+
+template <class F> __device__ __forceinline__ F read_plane(const Plane *planes, int lane)
+{
+    union {
+        F element;
+        uint4 vectors[CHUNKS<F>];
+    } value;
+#pragma unroll
+    for (int i = 0; i < CHUNKS<F>; i++)
+        value.vectors[i] = planes[i][lane];
+    return value.element;
+}
+
+/* Starts fetching one operand of each lane's pair into planes: x, and with HALVES = 2 y after it. All
+   lanes take part. */
+template <class F, Operands OPERANDS, int HALVES>
+__device__ __forceinline__ void fetch_operand(const RoundMemory<F> &memory, uint32_t ref,
+                                              Plane *planes, int lane)
+{
+    if (OPERANDS == Operands::INPUTS) {
+        constexpr int LANES = HALF_LANES<F> * HALVES; /* that fetch one point */
+        int half = lane % LANES / HALF_LANES<F>, chunk = lane % HALF_LANES<F>;
+        const unsigned char *from = memory.points + lane % LANES * 16;
+        bool used = chunk < CHUNKS<F>;
+        uint4 *to = &planes[used ? half * CHUNKS<F> + chunk : 0][lane / LANES];
+#pragma unroll
+        for (int i = 0; i < LANES; i++) {
+            uint32_t index =
+                __shfl_sync(~0u, ref, i * (32 / LANES) + lane / LANES) & ~REF_SIGN;
+            if (used)
+                copy_async(to + i * (32 / LANES), from + size_t(index) * Slot<F>::BYTES);
+        }
+    } else {
+        const unsigned char *x = memory.x_of(ref);
+#pragma unroll
+        for (int i = 0; i < CHUNKS<F>; i++)
+            copy_async(&planes[i][lane], x + 16 * i);
+        if (HALVES == 2) {
+            const unsigned char *y = memory.y_of(ref);
+#pragma unroll
+            for (int i = 0; i < CHUNKS<F>; i++)
+                copy_async(&planes[CHUNKS<F> + i][lane], y + 16 * i);
+        }
+    }
+}
+
+/* The denominator of a pair whose x differ by nothing or with infinity in it: 2y for a doubling, else
+   1, which leaves the product alone. */
+template <class F>
+__device__ __noinline__ F special_denominator(const RoundMemory<F> &memory, uint2 pair)
+{
+    pair.y ^= pair.x & REF_SIGN; /* only the relative sign counts */
+    pair.x &= ~REF_SIGN;
+    Affine<F> a = memory.point(pair.x), b = memory.point(pair.y);
+    if (a.is_infinity() || b.is_infinity() || !(a.y == b.y))
+        return F::one();
+    return a.y.doubled();
+}
+
+/* Makes the sum of such a pair, given the inverse of its denominator. */
+template <class F>
+__device__ __noinline__ void special_sum(const RoundMemory<F> &memory, uint2 pair,
+                                         const F &inverse, size_t slot)
+{
+    pair.y ^= pair.x & REF_SIGN;
+    pair.x &= ~REF_SIGN;
+    Affine<F> a = memory.point(pair.x), b = memory.point(pair.y);
+    Affine<F> sum = { F::zero(), F::zero() };
+    if (a.is_infinity()) {
+        sum = b;
+    } else if (b.is_infinity()) {
+        sum = a;
+    } else if (a.y == b.y) {
+        F square = a.x.squared();
+        F slope = (square.doubled() + square) * inverse;
+        sum.x = slope.squared() - a.x.doubled();
+        sum.y = slope * (a.x - sum.x) - a.y;
+    }
+    store_element(memory.scratch_x + slot, sum.x);
+    store_element(memory.scratch_y + slot, sum.y);
+}
+
+template <class F>
+__device__ __forceinline__ void store_prefix(const RoundMemory<F> &memory, size_t i, const F &value)
+{
+    union {
+        F element;
+        uint4 vectors[CHUNKS<F>];
+    } parts;
+    parts.element = value;
+#pragma unroll
+    for (int plane = 0; plane < CHUNKS<F>; plane++)
+        memory.prefix[plane * memory.prefix_stride + i] = parts.vectors[plane];
+}
+
+/* Each block owns a contiguous stretch of the round; its threads take every 128th pair, so that a warp
+   works on neighbours. */
+struct Chain {
+    uint32_t first;       /* this thread's first pair, relative to the round */
+    uint32_t length;
+    uint32_t warp_length; /* the longest of the warp */
+};
+
+__device__ __forceinline__ uint32_t chain_longest(uint32_t count, uint32_t blocks)
+{
+    uint32_t threads = blocks * ROUND_THREADS;
+    return max((count + threads - 1) / threads, CHAIN_MIN);
+}
+
+__device__ __forceinline__ uint32_t pairs_from(uint32_t first, uint32_t count, uint32_t longest)
+{
+    uint32_t left = first < count ? (count - first - 1) / ROUND_THREADS + 1 : 0;
+    return min(left, longest);
+}
+
+__device__ __forceinline__ Chain chain_of(uint32_t count)
+{
+    uint32_t longest = chain_longest(count, gridDim.x);
+    Chain chain;
+    chain.first = blockIdx.x * longest * ROUND_THREADS + threadIdx.x;
+    chain.length = pairs_from(chain.first, count, longest);
+    chain.warp_length = pairs_from(chain.first - threadIdx.x % 32, count, longest);
+    return chain;
+}
+
+__device__ __forceinline__ uint2 load_pair(const uint2 *pairs, const Chain &chain, uint32_t j)
+{
+    return j < chain.length ? pairs[chain.first + j * ROUND_THREADS] : make_uint2(0, 0);
+}
+
+template <class F, Operands OPERANDS>
+__global__ void __launch_bounds__(ROUND_THREADS, sizeof(F) > 48 ? 3 : 6)
+    round_forward(const __grid_constant__ RoundMemory<F> memory, const uint2 *pairs,
+                  const RoundRange *range)
+{
+    extern __shared__ Plane stage[];
+    int lane = threadIdx.x % 32;
+    Plane *planes = stage + threadIdx.x / 32 * FORWARD_PLANES<F>;
+    Chain chain = chain_of(range->count);
+    F *total = memory.totals + blockIdx.x * ROUND_THREADS + threadIdx.x;
+    if (chain.warp_length == 0) {
+        store_element(total, F::one());
+        return;
+    }
+    pairs += range->first_pair;
+    uint2 pair = load_pair(pairs, chain, 0), next = load_pair(pairs, chain, 1);
+    fetch_operand<F, OPERANDS, 1>(memory, pair.x, planes, lane);
+    fetch_operand<F, OPERANDS, 1>(memory, pair.y, planes + CHUNKS<F>, lane);
+    commit_copies();
+    F product = F::one();
+#pragma unroll 1
+    for (uint32_t j = 0; j < chain.warp_length; j++) {
+        await_copies();
+        F xa = read_plane<F>(planes, lane), xb = read_plane<F>(planes + CHUNKS<F>, lane);
+        __syncwarp();
+        if (j + 1 < chain.warp_length) {
+            fetch_operand<F, OPERANDS, 1>(memory, next.x, planes, lane);
+            fetch_operand<F, OPERANDS, 1>(memory, next.y, planes + CHUNKS<F>, lane);
+            commit_copies();
+        }
+        if (j < chain.length) {
+            F difference = xb - xa;
+            if (difference.is_zero() || xa.is_zero() || xb.is_zero())
+                difference = special_denominator<F>(memory, pair);
+            store_prefix(memory, chain.first + j * ROUND_THREADS, product);
+            product = product * difference;
+        }
+        __syncwarp();
+        pair = next;
+        next = load_pair(pairs, chain, j + 2);
+    }
+    store_element(total, product);
+}
+
+/* Inverts the products of all chains in place; each thread a chain of its own. */
+template <class F>
+__global__ void __launch_bounds__(ROUND_THREADS)
+    round_invert(F *totals, F *carry, uint32_t blocks, const RoundRange *range)
+{
+    uint32_t count = range->count;
+    if (count == 0)
+        return;
+    uint32_t stretch = chain_longest(count, blocks) * ROUND_THREADS;
+    uint32_t n = (count + stretch - 1) / stretch * ROUND_THREADS;
+    uint32_t thread = blockIdx.x * ROUND_THREADS + threadIdx.x;
+    uint32_t threads = gridDim.x * ROUND_THREADS;
+    if (thread >= n)
+        return;
+    F product = load_element<F>(totals + thread);
+    for (uint32_t i = thread + threads; i < n; i += threads) {
+        store_element(carry + i, product);
+        product = product * load_element<F>(totals + i);
+    }
+    F inverse = product.inverse();
+    for (uint32_t i = thread + (n - 1 - thread) / threads * threads; i != thread; i -= threads) {
+        F total = load_element<F>(totals + i);
+        store_element(totals + i, inverse * load_element<F>(carry + i));
+        inverse = inverse * total;
+    }
+    store_element(totals + thread, inverse);
+}
+
+template <class F, Operands OPERANDS>
+__device__ __forceinline__ void fetch_pair(const RoundMemory<F> &memory, uint2 pair, size_t i,
+                                           Plane *planes, int lane)
+{
+    constexpr int C = CHUNKS<F>;
+    fetch_operand<F, OPERANDS, 2>(memory, pair.x, planes, lane);
+    fetch_operand<F, OPERANDS, 2>(memory, pair.y, planes + 2 * C, lane);
+#pragma unroll
+    for (int c = 0; c < C; c++)
+        copy_async(&planes[4 * C + c][lane], memory.prefix + c * memory.prefix_stride + i);
+    commit_copies();
+}
+
+template <class F, Operands OPERANDS>
+__global__ void __launch_bounds__(ROUND_THREADS, sizeof(F) > 48 ? 2 : 5)
+    round_backward(const __grid_constant__ RoundMemory<F> memory, const uint2 *pairs,
+                   const RoundRange *range)
+{
+    constexpr int C = CHUNKS<F>;
+    extern __shared__ Plane stage[];
+    int lane = threadIdx.x % 32;
+    Plane *planes = stage + threadIdx.x / 32 * BACKWARD_PLANES<F>;
+    Chain chain = chain_of(range->count);
+    if (chain.warp_length == 0)
+        return;
+    pairs += range->first_pair;
+    size_t first_slot = range->first_slot;
+    F inverse = load_element<F>(memory.totals + blockIdx.x * ROUND_THREADS + threadIdx.x);
+    /* Lanes without a pair at this step fetch some prefix that is there. */
+    uint32_t j = chain.warp_length - 1, first = chain.first;
+    uint2 pair = load_pair(pairs, chain, j);
+    fetch_pair<F, OPERANDS>(memory, pair, j < chain.length ? first + j * ROUND_THREADS : 0, planes,
+                            lane);
+#pragma unroll 1
+    for (;; j--) {
+        uint2 next = j > 0 ? load_pair(pairs, chain, j - 1) : make_uint2(0, 0);
+        bool active = j < chain.length;
+        await_copies();
+        F xa = read_plane<F>(planes, lane), xb = read_plane<F>(planes + 2 * C, lane);
+        F difference = xb - xa;
+        bool special =
+            active && (difference.is_zero() || xa.is_zero() || xb.is_zero());
+        if (special)
+            difference = special_denominator<F>(memory, pair);
+        F own = inverse * read_plane<F>(planes + 4 * C, lane);
+        if (active)
+            inverse = inverse * difference;
+        if (special)
+            special_sum<F>(memory, pair, own, first_slot + first + j * ROUND_THREADS);
+        __syncwarp();
+        F ya = read_plane<F>(planes + C, lane);
+        F yb = read_plane<F>(planes + 3 * C, lane);
+        F slope = (yb.negated_if((pair.x ^ pair.y) & REF_SIGN) - ya) * own;
+        F x = slope.squared() - xa - xb;
+        F rest = xa - x;
+        bool store = active && !special;
+        size_t slot = first_slot + first + j * ROUND_THREADS;
+        if (store)
+            store_element(memory.scratch_x + slot, x);
+        __syncwarp();
+        if (j > 0) /* the chain's earlier pairs are always there, except in a warp cut short */
+            fetch_pair<F, OPERANDS>(memory, next,
+                                    j - 1 < chain.length ? first + (j - 1) * ROUND_THREADS : 0,
+                                    planes, lane);
+        F y = slope * rest - ya;
+        if (store)
+            store_element(memory.scratch_y + slot, y);
+        if (j == 0)
+            break;
+        pair = next;
+    }
+}
+
+} // namespace
+
+template <class F>
+void run_round(cudaStream_t stream, const RoundMemory<F> &memory, const uint2 *pairs,
+               const RoundRange *range, size_t pairs_max, Operands operands)
+{
+    constexpr int FORWARD_BYTES = STAGE_BYTES<FORWARD_PLANES<F>>;
+    constexpr int BACKWARD_BYTES = STAGE_BYTES<BACKWARD_PLANES<F>>;
+    size_t wanted = (pairs_max + CHAIN_MIN * ROUND_THREADS - 1) / (CHAIN_MIN * ROUND_THREADS);
+    int blocks = int(wanted < ROUND_BLOCKS ? (wanted ? wanted : 1) : ROUND_BLOCKS);
+    F *carry = memory.totals + size_t(blocks) * ROUND_THREADS;
+    int inverters = blocks < INVERT_BLOCKS ? blocks : INVERT_BLOCKS;
+    if (operands == Operands::INPUTS)
+        round_forward<F, Operands::INPUTS>
+            <<<blocks, ROUND_THREADS, FORWARD_BYTES, stream>>>(memory, pairs, range);
+    else
+        round_forward<F, Operands::ANY>
+            <<<blocks, ROUND_THREADS, FORWARD_BYTES, stream>>>(memory, pairs, range);
+    round_invert<F><<<inverters, ROUND_THREADS, 0, stream>>>(memory.totals, carry,
+                                                             uint32_t(blocks), range);
+    if (operands == Operands::INPUTS)
+        round_backward<F, Operands::INPUTS>
+            <<<blocks, ROUND_THREADS, BACKWARD_BYTES, stream>>>(memory, pairs, range);
+    else
+        round_backward<F, Operands::ANY>
+            <<<blocks, ROUND_THREADS, BACKWARD_BYTES, stream>>>(memory, pairs, range);
+}
+
+template <class F> cudaError_t prepare_rounds()
+{
+    constexpr int FORWARD_BYTES = STAGE_BYTES<FORWARD_PLANES<F>>;
+    constexpr int BACKWARD_BYTES = STAGE_BYTES<BACKWARD_PLANES<F>>;
+    const void *forward[] = {
+        reinterpret_cast<const void *>(round_forward<F, Operands::INPUTS>),
+        reinterpret_cast<const void *>(round_forward<F, Operands::ANY>),
+    };
+    const void *backward[] = {
+        reinterpret_cast<const void *>(round_backward<F, Operands::INPUTS>),
+        reinterpret_cast<const void *>(round_backward<F, Operands::ANY>),
+    };
+    cudaError_t result = cudaSuccess;
+    for (int i = 0; i < 2 && result == cudaSuccess; i++) {
+        result = cudaFuncSetAttribute(forward[i], cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                      FORWARD_BYTES);
+        if (result == cudaSuccess)
+            result = cudaFuncSetAttribute(backward[i], cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          BACKWARD_BYTES);
+    }
+    return result;
+}
+
+#endif

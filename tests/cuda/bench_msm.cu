@@ -1,0 +1,258 @@
+/* Times of multi-scalar multiplications and subset sums on the card, every result checked by known
+   discrete logarithms. One JSON object a line.
+       bench_msm h MIN MAX      Σ of 2^MIN … 2^MAX random scalars (the H query)
+       bench_msm kinds LOG2     the same size with skewed scalars
+       bench_msm subset         the boolean sums of a 32 GiB partition, half of the bits set
+       bench_msm tails          the full-size scalars of a 32 GiB partition, G1 and G2
+       bench_msm field          products a second */
+#include "known_logs.cuh"
+
+#include <algorithm>
+#include <random>
+
+static constexpr uint32_t FIRST = 1000003;
+static int wrong;
+
+class Timer
+{
+  public:
+    Timer()
+    {
+        CUDA_OK(cudaEventCreate(&begin_));
+        CUDA_OK(cudaEventCreate(&end_));
+    }
+    void start() { CUDA_OK(cudaEventRecord(begin_)); }
+    float stop_ms()
+    {
+        float ms;
+        CUDA_OK(cudaEventRecord(end_));
+        CUDA_OK(cudaEventSynchronize(end_));
+        CUDA_OK(cudaEventElapsedTime(&ms, begin_, end_));
+        return ms;
+    }
+
+  private:
+    cudaEvent_t begin_, end_;
+};
+
+static float median(std::vector<float> times)
+{
+    std::sort(times.begin(), times.end());
+    return times[times.size() / 2];
+}
+
+/* indices NULL: all of n points. */
+template <class F>
+void time_msm(const char *name, const unsigned char *slots, uint32_t n_points,
+              const uint32_t *indices, uint32_t n, int kind, int runs)
+{
+    size_t scratch_bytes = msm_scratch_bytes(Group<F>::ID, n);
+    DeviceArray<unsigned char> scratch(scratch_bytes);
+    DeviceArray<Fr> scalars(n);
+    DeviceArray<typename Group<F>::Coordinates> sums(msm_sum_count(n));
+    fill_scalars<<<(n + 255) / 256, 256>>>(kind, 3, n, scalars.data);
+    msm_job job = {};
+    job.group = Group<F>::ID;
+    job.points = slots;
+    job.n_points = n_points;
+    job.scalars = scalars.data;
+    job.indices = indices;
+    job.n = n;
+    job.scratch = scratch.data;
+    job.scratch_bytes = scratch_bytes;
+    job.sums = sums.data;
+    auto expected = multiple<F>(expected_log(scalars.data, nullptr, FIRST, indices, n));
+    Timer timer;
+    std::vector<float> times;
+    bool right = true;
+    for (int run = -1; run < runs; run++) { /* the first one is to warm up */
+        timer.start();
+        CUDA_OK(msm_enqueue(&job, nullptr));
+        float ms = timer.stop_ms();
+        if (run >= 0)
+            times.push_back(ms);
+        typename Group<F>::Point got;
+        Group<F>::finish(&got, n, sums.read(msm_sum_count(n)).data());
+        right = right && Group<F>::equal(&got, &expected);
+    }
+    wrong += !right;
+    printf("{\"bench\":\"%s\",\"group\":\"%s\",\"n\":%u,\"scalars\":\"%s\",\"ms\":%.3f,\"best_ms\":%.3f,"
+           "\"windows\":%u,\"scratch_gb\":%.2f,\"right\":%s}\n",
+           name, sizeof(F) > 48 ? "G2" : "G1", n, kind_names[kind], double(median(times)),
+           double(*std::min_element(times.begin(), times.end())), msm_sum_count(n) / 2,
+           double(scratch_bytes) * 1e-9, right ? "true" : "false");
+    fflush(stdout);
+}
+
+static void bench_h(int log2_min, int log2_max)
+{
+    DeviceArray<unsigned char> slots((size_t(1) << log2_max) * Slot<Fp>::BYTES);
+    make_points<Fp>(FIRST, 1u << log2_max, slots.data);
+    for (int log2 = log2_min; log2 <= log2_max; log2++)
+        time_msm<Fp>("msm_h", slots.data, 1u << log2, nullptr, (1u << log2) - (log2 > 20), RANDOM,
+                     3);
+}
+
+static void bench_kinds(int log2)
+{
+    DeviceArray<unsigned char> slots((size_t(1) << log2) * Slot<Fp>::BYTES);
+    make_points<Fp>(FIRST, 1u << log2, slots.data);
+    for (int kind = 0; kind < KINDS; kind++)
+        time_msm<Fp>("msm_kinds", slots.data, 1u << log2, nullptr, 1u << log2, kind, 1);
+}
+
+/* n_dense of n_vars variables are dense (all if equal), half of all bits are set. */
+template <class F>
+void time_subset(const char *name, const unsigned char *slots, uint32_t n_vars, uint32_t n_dense)
+{
+    std::mt19937_64 random(7);
+    uint32_t words = (n_vars + 63) / 64, rank = 0, ones = 0;
+    bool all_dense = n_vars == n_dense;
+    std::vector<uint64_t> bits(words), density(words);
+    std::vector<uint32_t> ranks(words);
+    uint64_t log = 0;
+    for (uint32_t w = 0; w < words; w++) {
+        bits[w] = random();
+        if (w == words - 1 && n_vars % 64 != 0)
+            bits[w] &= ~(~uint64_t(0) << n_vars % 64);
+        /* Runs of dense variables, as a circuit has them. */
+        density[w] = all_dense || uint64_t(w % 1024) * n_vars < uint64_t(1024) * n_dense
+                         ? ~uint64_t(0)
+                         : 0;
+        ranks[w] = rank;
+        for (uint64_t left = bits[w] & density[w]; left != 0; left &= left - 1) {
+            log += uint64_t(FIRST) + rank + unsigned(__builtin_ctzll(left));
+            ones++;
+        }
+        rank += unsigned(__builtin_popcountll(density[w]));
+    }
+    DeviceArray<uint64_t> device_bits(bits), device_density(density);
+    DeviceArray<uint32_t> device_ranks(ranks);
+    size_t scratch_bytes = subset_scratch_bytes(Group<F>::ID, n_vars, n_dense);
+    DeviceArray<unsigned char> scratch(scratch_bytes);
+    DeviceArray<typename Group<F>::Coordinates> sum(1);
+    subset_job job = {};
+    job.group = Group<F>::ID;
+    job.points = slots;
+    job.n_points = n_dense + 64 * 1024;
+    job.bits = device_bits.data;
+    job.density = all_dense ? nullptr : device_density.data;
+    job.ranks = all_dense ? nullptr : device_ranks.data;
+    job.n_vars = n_vars;
+    job.scratch = scratch.data;
+    job.scratch_bytes = scratch_bytes;
+    job.sum = sum.data;
+    auto expected = multiple<F>(fr_signed(int64_t(log)));
+    Timer timer;
+    std::vector<float> times;
+    bool right = true;
+    for (int run = -1; run < 3; run++) {
+        timer.start();
+        CUDA_OK(subset_enqueue(&job, n_dense, nullptr));
+        float ms = timer.stop_ms();
+        if (run >= 0)
+            times.push_back(ms);
+        typename Group<F>::Point got;
+        Group<F>::from_affine(&got, sum.read(1).data());
+        right = right && Group<F>::equal(&got, &expected);
+    }
+    wrong += !right;
+    printf("{\"bench\":\"%s\",\"group\":\"%s\",\"n_vars\":%u,\"ones\":%u,\"ms\":%.3f,\"g_adds_s\":%.2f,"
+           "\"scratch_gb\":%.2f,\"right\":%s}\n",
+           name, sizeof(F) > 48 ? "G2" : "G1", n_vars, ones, double(median(times)),
+           double(ones) / double(median(times)) * 1e-6, double(scratch_bytes) * 1e-9,
+           right ? "true" : "false");
+    fflush(stdout);
+}
+
+static constexpr uint32_t VARS = 130278847, DENSE_A = 129700000, DENSE_B = 33100000;
+
+static void bench_subset()
+{
+    {
+        DeviceArray<unsigned char> slots((size_t(VARS) + 64 * 1024) * Slot<Fp>::BYTES);
+        make_points<Fp>(FIRST, VARS + 64 * 1024, slots.data);
+        time_subset<Fp>("subset_l", slots.data, VARS, VARS);
+        time_subset<Fp>("subset_a", slots.data, VARS, DENSE_A);
+        time_subset<Fp>("subset_b_g1", slots.data, VARS, DENSE_B);
+    }
+    DeviceArray<unsigned char> slots((size_t(DENSE_B) + 64 * 1024) * Slot<Fp2>::BYTES);
+    make_points<Fp2>(FIRST, DENSE_B + 64 * 1024, slots.data);
+    time_subset<Fp2>("subset_b_g2", slots.data, VARS, DENSE_B);
+}
+
+template <class F> void bench_tail(uint32_t n_points, uint32_t n)
+{
+    DeviceArray<unsigned char> slots(size_t(n_points) * Slot<F>::BYTES);
+    make_points<F>(FIRST, n_points, slots.data);
+    std::vector<uint32_t> indices(n);
+    for (uint32_t i = 0; i < n; i++)
+        indices[i] = uint32_t(uint64_t(i) * n_points / n);
+    DeviceArray<uint32_t> device_indices(indices);
+    time_msm<F>("tail", slots.data, n_points, device_indices.data, n, RANDOM, 3);
+}
+
+/* Two chains of products a thread. */
+template <class F> __global__ void __launch_bounds__(256) multiply(F *values, int turns)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    F a = values[2 * i], b = values[2 * i + 1];
+#pragma unroll 1
+    for (int turn = 0; turn < turns; turn++) {
+        a = a * b;
+        b = b * a;
+    }
+    values[2 * i] = a;
+    values[2 * i + 1] = b;
+}
+
+template <class F> __global__ void __launch_bounds__(128) invert(F *values, int turns)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    F a = values[i];
+#pragma unroll 1
+    for (int turn = 0; turn < turns; turn++)
+        a = (a + F::one()).inverse();
+    values[i] = a;
+}
+
+template <class F> void bench_field(const char *name)
+{
+    constexpr int THREADS = 132 * 8 * 256, TURNS = 2000;
+    DeviceArray<Fr> seeds(size_t(THREADS) * 4);
+    fill_scalars<<<THREADS * 4 / 256, 256>>>(RANDOM, 1, THREADS * 4, seeds.data);
+    Timer timer;
+    F *values = reinterpret_cast<F *>(seeds.data);
+    multiply<F><<<THREADS / 256, 256>>>(values, 10);
+    timer.start();
+    multiply<F><<<THREADS / 256, 256>>>(values, TURNS);
+    float ms = timer.stop_ms();
+    invert<F><<<132, 128>>>(values, 1);
+    timer.start();
+    invert<F><<<132, 128>>>(values, 10);
+    printf("{\"bench\":\"field\",\"field\":\"%s\",\"g_products_s\":%.2f,\"inverse_us\":%.1f}\n", name,
+           double(THREADS) * 2 * TURNS / double(ms) * 1e-6, double(timer.stop_ms()) * 100);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    int low = argc > 2 ? atoi(argv[2]) : 20, high = argc > 3 ? atoi(argv[3]) : low;
+    CUDA_OK(msm_prepare());
+    if (strcmp(what, "h") == 0)
+        bench_h(low, high);
+    if (strcmp(what, "kinds") == 0)
+        bench_kinds(low);
+    if (strcmp(what, "subset") == 0)
+        bench_subset();
+    if (strcmp(what, "tails") == 0) {
+        bench_tail<Fp>(VARS, 2600000);
+        bench_tail<Fp>(DENSE_B, 660000);
+        bench_tail<Fp2>(DENSE_B, 660000);
+    }
+    if (strcmp(what, "field") == 0) {
+        bench_field<Fp>("Fp");
+        bench_field<Fr>("Fr");
+    }
+    return wrong != 0;
+}
