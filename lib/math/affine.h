@@ -30,13 +30,34 @@ static inline size_t affine_scratch_bytes(size_t n)
     return n * AFFINE_SCRATCH_BYTES + AFFINE_SCRATCH_EXTRA;
 }
 
+/* Points that a later batch will want: points[refs[i] >> 1], i < n. They are scattered over more memory
+   than the caches near a core hold, so they are fetched while a batch computes. */
+struct affine_ahead {
+    const void *points;
+    const uint32_t *refs;
+    size_t n;
+};
+
+/* Starts fetching up to `count` of them; point_bytes is what one takes. */
+static inline void affine_fetch(struct affine_ahead *ahead, size_t count, size_t point_bytes)
+{
+    for (; ahead && count > 0 && ahead->n > 0; count--, ahead->n--) {
+        const char *point = (const char *)ahead->points + (*ahead->refs++ >> 1) * point_bytes;
+        for (size_t offset = 0; offset < point_bytes; offset += 64)
+            __builtin_prefetch(point + offset);
+        __builtin_prefetch(point + point_bytes - 1);
+    }
+}
+
 struct g1_kernel {
     const char *name;
     /* Decodes n uncompressed points, number index[i] of `points` (i itself if index is NULL), as
        POINT_CHECK_NONE does. Returns n, or the first i whose point is malformed. */
     size_t (*decode)(struct g1_affine *out, const uint8_t *points, const uint32_t *index, size_t n);
-    /* Computes all pairs; equal, opposite and infinite operands included. */
-    void (*add_pairs)(const struct g1_pair *pairs, size_t n, void *scratch);
+    /* Computes all pairs; equal, opposite and infinite operands included. Works through *ahead on
+       the way, two points a pair; NULL: there is nothing ahead. */
+    void (*add_pairs)(const struct g1_pair *pairs, size_t n, void *scratch,
+                      struct affine_ahead *ahead);
     /* To the form of math/group.h. */
     void (*to_standard)(struct g1_affine *out, const struct g1_affine *a);
 };
@@ -44,7 +65,8 @@ struct g1_kernel {
 struct g2_kernel {
     const char *name;
     size_t (*decode)(struct g2_affine *out, const uint8_t *points, const uint32_t *index, size_t n);
-    void (*add_pairs)(const struct g2_pair *pairs, size_t n, void *scratch);
+    void (*add_pairs)(const struct g2_pair *pairs, size_t n, void *scratch,
+                      struct affine_ahead *ahead);
     void (*to_standard)(struct g2_affine *out, const struct g2_affine *a);
 };
 

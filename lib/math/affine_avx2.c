@@ -15,7 +15,7 @@
 #define FIELD_OP(name) blst_fp_##name
 #include "math/affine_case_impl.h"
 
-enum { LIMBS = 8, LANES = 4, WORDS = 6, PREFETCH_QUADS = 4 };
+enum { LIMBS = 8, LANES = 4, WORDS = 6 };
 
 /* 2^416 mod p: the form of 1 */
 static const int64_t one[LIMBS] = {
@@ -442,21 +442,8 @@ static const struct g1_pair *quad_pairs(const struct g1_pair *pairs, size_t n, s
     return last;
 }
 
-/* Starts fetching the operands of quad number i, which may be past either end: a round's operands are all
-   over a chunk of points that no cache but the last one holds. */
-static void prefetch_quad(const struct g1_pair *pairs, size_t n, size_t i)
-{
-    for (size_t j = i * LANES; i < n && j < n && j < (i + 1) * LANES; j++) {
-        /* A point touches two cache lines. */
-        __builtin_prefetch(pairs[j].a);
-        __builtin_prefetch(&pairs[j].a->p.y.l[WORDS - 1]);
-        __builtin_prefetch(pairs[j].b);
-        __builtin_prefetch(&pairs[j].b->p.y.l[WORDS - 1]);
-    }
-}
-
 static __attribute__((noinline)) void add_quads(const struct g1_pair *pairs, size_t n,
-                                                struct fp4d *prefix)
+                                                struct fp4d *prefix, struct affine_ahead *ahead)
 {
     /* Any two points with different x. */
     struct g1_affine fill[3] = { { { { { 1 } }, { { 1 } } } }, { { { { 2 } }, { { 1 } } } } };
@@ -470,7 +457,6 @@ static __attribute__((noinline)) void add_quads(const struct g1_pair *pairs, siz
     for (unsigned i = 0; i < LIMBS; i++)
         product.limb[i] = avx2_set(one[i]);
     for (size_t i = 0; i < n_quads; i++) {
-        prefetch_quad(pairs, n, i + PREFETCH_QUADS);
         load_quad(&quad, quad_pairs(pairs, n, i, last, &filler));
         to_double(&prefix[i], &product);
         to_double(&d, &quad.d);
@@ -480,7 +466,7 @@ static __attribute__((noinline)) void add_quads(const struct g1_pair *pairs, siz
     for (size_t i = n_quads; i-- > 0;) {
         struct fp4 own;
         struct fp4d inverse;
-        prefetch_quad(pairs, n, i - PREFETCH_QUADS);
+        affine_fetch(ahead, 2 * LANES, sizeof(struct g1_affine));
         load_quad(&quad, quad_pairs(pairs, n, i, last, &filler));
         to_double(&inverse, &product);
         to_double(&d, &quad.d);
@@ -490,10 +476,11 @@ static __attribute__((noinline)) void add_quads(const struct g1_pair *pairs, siz
     }
 }
 
-static void add_pairs(const struct g1_pair *pairs, size_t n, void *scratch)
+static void add_pairs(const struct g1_pair *pairs, size_t n, void *scratch,
+                      struct affine_ahead *ahead)
 {
     const unsigned before = avx2_rounding_to_zero();
-    add_quads(pairs, n, scratch);
+    add_quads(pairs, n, scratch, ahead);
     avx2_rounding_restore(before);
 }
 

@@ -53,7 +53,8 @@ static void add_with_inverse(const struct G(pair) * pair, enum pair_case kind, c
     out->p.x = x;
 }
 
-static void add_pairs(const struct G(pair) * pairs, size_t n, void *scratch)
+static void add_pairs(const struct G(pair) * pairs, size_t n, void *scratch,
+                      struct affine_ahead *ahead)
 {
     FIELD *prefix = scratch;
     FIELD product = FIELD_ONE;
@@ -66,6 +67,7 @@ static void add_pairs(const struct G(pair) * pairs, size_t n, void *scratch)
     FIELD inverse;
     FIELD_OP(eucl_inverse)(&inverse, &product);
     for (size_t i = n; i-- > 0;) {
+        affine_fetch(ahead, 2, sizeof(struct G(affine)));
         const enum pair_case kind = denominator(&d, &pairs[i]);
         FIELD own;
         FIELD_OP(mul)(&own, &inverse, &prefix[i]);

@@ -19,7 +19,7 @@ struct G(batch) {
 
 static void G(flush)(struct G(batch) * batch)
 {
-    batch->kernel->add_pairs(batch->pairs, batch->n, batch->scratch);
+    batch->kernel->add_pairs(batch->pairs, batch->n, batch->scratch, NULL);
     batch->n = 0;
 }
 

@@ -6,6 +6,7 @@
 #include "math/spread.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #define G(name) g1_##name

@@ -33,7 +33,8 @@ struct msm {
     unsigned n_workers;
     unsigned n_parts; /* each window's buckets are cut into that many tasks */
     struct G(affine) * chunk;
-    struct msm_digits *digits;
+    int32_t *digits; /* of the chunk, window by window, digits_stride apart */
+    size_t digits_stride;
     size_t chunk_first, chunk_count;
     struct G(affine) * buckets;
     struct G(affine) * lines; /* row and column sums, lines_max of them for each window */
@@ -88,34 +89,40 @@ static void decode_task(void *context, unsigned worker_number, size_t number)
     const size_t good = msm->kernel->decode(msm->chunk + first, points, index, count);
     if (good < count)
         note_bad_point(msm, index ? index[good] : global + good);
-    for (size_t i = 0; i < count; i++)
-        msm_digits_make(&msm->digits[first + i], &msm->plan, &terms->scalars[global + i]);
+    for (size_t i = 0; i < count; i++) {
+        struct msm_digits digits;
+        msm_digits_make(&digits, &msm->plan, &terms->scalars[global + i]);
+        for (unsigned w = 0; w < msm->plan.n_windows; w++) {
+            const struct msm_window window = msm_window(&msm->plan, w);
+            msm->digits[w * msm->digits_stride + first + i] =
+                (int32_t)msm_digit(&digits, &window);
+        }
+    }
     if (!index)
         release_points(terms, global, global + count);
 }
 
 /* Sorts the chunk's digits of one window that fall into n_buckets buckets from first_bucket on:
    bucket b's references are refs[start[b]] … refs[start[b + 1] - 1]. */
-static void sort_digits(const struct msm *msm, struct worker *worker, unsigned window_number,
+static void sort_digits(const struct msm *msm, struct worker *worker, unsigned window,
                         size_t first_bucket, size_t n_buckets)
 {
-    const struct msm_window window = msm_window(&msm->plan, window_number);
+    const int32_t *digits = msm->digits + window * msm->digits_stride;
     uint32_t *start = worker->start;
     memset(start, 0, (n_buckets + 1) * sizeof *start);
     for (size_t i = 0; i < msm->chunk_count; i++) {
-        const int64_t digit = msm_digit(&msm->digits[i], &window);
-        const size_t bucket = (size_t)(digit < 0 ? -digit : digit) - 1 - first_bucket;
-        if (digit != 0 && bucket < n_buckets)
+        /* Digit 0 wraps around to no bucket at all. */
+        const size_t bucket = (size_t)labs(digits[i]) - 1 - first_bucket;
+        if (bucket < n_buckets)
             start[bucket]++;
     }
     for (size_t b = 1; b <= n_buckets; b++)
         start[b] += start[b - 1];
     /* start[b] is now bucket b's end, and its begin once it has been filled from behind. */
     for (size_t i = msm->chunk_count; i-- > 0;) {
-        const int64_t digit = msm_digit(&msm->digits[i], &window);
-        const size_t bucket = (size_t)(digit < 0 ? -digit : digit) - 1 - first_bucket;
-        if (digit != 0 && bucket < n_buckets)
-            worker->refs[--start[bucket]] = (uint32_t)(i << 1) | (digit < 0);
+        const size_t bucket = (size_t)labs(digits[i]) - 1 - first_bucket;
+        if (bucket < n_buckets)
+            worker->refs[--start[bucket]] = (uint32_t)(i << 1) | (digits[i] < 0);
     }
 }
 
@@ -135,8 +142,15 @@ static void bucket_task(void *context, unsigned worker_number, size_t number)
         if (start[b] == start[b + 1])
             continue;
         summer_begin(&worker->summer, &buckets[b]);
-        for (uint32_t j = start[b]; j < start[b + 1]; j++)
+        for (uint32_t j = start[b]; j < start[b + 1]; j++) {
+            const uint32_t left = start[count] - j;
+            worker->summer.ahead = (struct affine_ahead){
+                .points = msm->chunk,
+                .refs = &worker->refs[j],
+                .n = left < worker->summer.capacity ? left : worker->summer.capacity,
+            };
             summer_add(&worker->summer, &msm->chunk[worker->refs[j] >> 1], worker->refs[j] & 1);
+        }
     }
     summer_flush(&worker->summer);
 }
@@ -327,7 +341,8 @@ static bool msm_allocate(struct msm *msm)
         }
         msm->lines = mem_alloc(n_windows * msm->lines_max, sizeof *msm->lines);
         msm->chunk = mem_alloc(chunk_points, sizeof *msm->chunk);
-        msm->digits = mem_alloc(chunk_points, sizeof *msm->digits);
+        msm->digits_stride = chunk_points;
+        msm->digits = mem_alloc(chunk_points * n_windows, sizeof *msm->digits);
         msm->buckets = mem_zalloc(msm->plan.first_bucket[n_windows], sizeof *msm->buckets);
         if (!msm->lines || !msm->chunk || !msm->digits || !msm->buckets)
             return false;

@@ -23,6 +23,7 @@ struct summer {
     struct G(affine) * slots; /* intermediate sums, and points that the owner decoded into them */
     struct G(pair) * pairs;
     void *scratch;
+    struct affine_ahead ahead; /* set by the owner: points of the next filling */
     uint32_t capacity;
     uint32_t n_items, n_segments, n_slots;
 };
@@ -93,7 +94,7 @@ static void summer_flush(struct summer *s)
         const size_t n_pairs = plan_round(s);
         if (n_pairs == 0)
             break;
-        s->kernel->add_pairs(s->pairs, n_pairs, s->scratch);
+        s->kernel->add_pairs(s->pairs, n_pairs, s->scratch, &s->ahead);
     }
     for (uint32_t i = 0; i < s->n_segments; i++) {
         const struct segment *segment = &s->segments[i];
