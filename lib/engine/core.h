@@ -92,6 +92,7 @@ enum call_kind {
     CALL_DRAIN,
     CALL_WAIT_IDLE,
     CALL_SNAPSHOT,
+    CALL_BUSY, /* number: workers with a task */
     CALL_CLOSE,
 };
 
@@ -210,8 +211,9 @@ struct cuzk_engine {
     size_t n_records;    /* jobs with record_wanted */
     uint64_t *forgotten; /* numbers that the journal is to forget */
     size_t n_forgotten, forgotten_capacity;
-    unsigned parsing; /* PARSE tasks of jobs that are not CRITICAL */
-    unsigned busy;    /* workers with a task */
+    unsigned parsing;    /* PARSE tasks of jobs that are not CRITICAL */
+    unsigned busy;       /* workers with a task */
+    struct job *suspect; /* begun earlier by a process that died, and begun again: one at a time */
     bool draining, hold_queue, closing;
     struct core_stats stats;
 };

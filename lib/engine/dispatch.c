@@ -106,6 +106,8 @@ static void start_parse(struct cuzk_engine *engine, struct job *job, struct work
     timeline_emit(&scope, TIMELINE_QUEUE_END,
                   (int64_t)((job->started_ns - job->accepted_ns) / 1000000));
     job_become(job, JOB_PARSING);
+    if (job->starts > 0)
+        engine->suspect = job;
     if (!is_critical(job))
         engine->parsing++;
     worker->task = (struct task){.kind = TASK_PARSE, .job = job, .request = job->request};
@@ -121,7 +123,7 @@ static void dispatch_parse(struct cuzk_engine *engine)
         return;
     for (size_t i = 0; i < engine->pipeline.queue.len; i++) {
         struct job *job = job_in_line(engine, i);
-        if (job->state != JOB_QUEUED)
+        if (job->state != JOB_QUEUED || (job->starts > 0 && engine->suspect))
             continue;
         if (!pipeline_wants_parse(&engine->pipeline, job->priority, engine->parsing))
             return;

@@ -5,7 +5,9 @@
    journal once its row is; the file is there before the row, and goes after it.
 
    A process counts a start of a job before it begins and takes it back when it ends in good order.
-   After JOURNAL_STARTS_MAX starts that died with it a job is set aside as poison.
+   After JOURNAL_STARTS_MAX starts that died with it a job is set aside as poison. So that this does
+   not hit jobs that merely ran beside the poisonous one, the engine begins those that have such
+   starts one at a time.
 
    Functions may be called from any thread. CUZK_RESOURCE_EXHAUSTED: the disk is full. */
 #ifndef ENGINE_JOURNAL_H

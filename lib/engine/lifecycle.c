@@ -254,6 +254,8 @@ void core_end_job(struct cuzk_engine *engine, struct job *job, enum job_state st
     }
     if (job->in_line)
         leave_line(engine, job);
+    if (engine->suspect == job)
+        engine->suspect = NULL;
     if (err)
         job->error = *err;
     job->expires_ms = clock_now_ms() + engine->keep_ms;
