@@ -1,5 +1,6 @@
-/* Speed of the number-theoretic transform and of point sums, by size: minimum, median and maximum of
-   several runs, and the least CPU time of all threads together. Not a test: figures depend on the machine.
+/* Speed of the number-theoretic transform and of point sums, by size: minimum, median and maximum
+   of several runs, and the least CPU time of all threads together. Not a test: figures depend on
+   the machine.
 
    bench_math [--json] [--threads N] [--runs N] [--log2 FROM TO] [--only ntt|quotient|msm|bits]
               [--kernel portable|best] */
@@ -67,7 +68,7 @@ static void fill_points(uint8_t *points, size_t n)
             g1_add_affine(&sum, &sum, g1_generator());
             block[i] = sum;
         }
-        const blst_p1 *list[] = { &block[0].p, NULL };
+        const blst_p1 *list[] = {&block[0].p, NULL};
         blst_p1s_to_affine(&affine[0].p, list, count);
         for (size_t i = 0; i < count; i++)
             g1_encode(points + (first + i) * G1_BYTES, &affine[i]);
@@ -77,13 +78,13 @@ static void fill_points(uint8_t *points, size_t n)
 static void run_ntt(struct inputs *in)
 {
     CHECK(ntt_inverse(in->a, in->log2_n, in->portable ? &ntt_arith_portable : NULL, in->pool,
-                       NULL) == CUZK_OK);
+                      NULL) == CUZK_OK);
 }
 
 static void run_quotient(struct inputs *in)
 {
-    CHECK(ntt_quotient(in->a, in->b, in->log2_n, in->portable ? &ntt_arith_portable : NULL, in->pool,
-                       NULL) == CUZK_OK);
+    CHECK(ntt_quotient(in->a, in->b, in->log2_n, in->portable ? &ntt_arith_portable : NULL,
+                       in->pool, NULL) == CUZK_OK);
 }
 
 static void run_terms(struct inputs *in, const struct msm_terms *terms)
@@ -95,16 +96,20 @@ static void run_terms(struct inputs *in, const struct msm_terms *terms)
 
 static void run_msm(struct inputs *in)
 {
-    const struct msm_terms terms = { .name = "bench", .points = in->points,
-                                     .n_points = (uint32_t)in->n, .scalars = in->a,
-                                     .n_scalars = (uint32_t)in->n };
+    const struct msm_terms terms = {.name = "bench",
+                                    .points = in->points,
+                                    .n_points = (uint32_t)in->n,
+                                    .scalars = in->a,
+                                    .n_scalars = (uint32_t)in->n};
     run_terms(in, &terms);
 }
 
 static void run_bits(struct inputs *in)
 {
-    const struct msm_terms terms = { .name = "bench", .points = in->points,
-                                     .n_points = (uint32_t)in->n, .selected = in->selected };
+    const struct msm_terms terms = {.name = "bench",
+                                    .points = in->points,
+                                    .n_points = (uint32_t)in->n,
+                                    .selected = in->selected};
     run_terms(in, &terms);
 }
 
@@ -147,7 +152,7 @@ static void measure(const struct options *options, const char *name, void (*run)
 static void run_size(const struct options *options, struct pool *pool, unsigned log2_n)
 {
     const size_t n = (size_t)1 << log2_n;
-    struct inputs in = { .pool = pool, .portable = options->portable, .n = n, .log2_n = log2_n };
+    struct inputs in = {.pool = pool, .portable = options->portable, .n = n, .log2_n = log2_n};
     in.points = mem_alloc(n, G1_BYTES);
     in.a = mem_alloc(n, sizeof *in.a);
     in.b = mem_alloc(n, sizeof *in.b);
@@ -184,7 +189,7 @@ static unsigned number(const char *text, unsigned max)
 
 int main(int argc, char **argv)
 {
-    struct options options = { .runs = 3, .log2_from = 14, .log2_to = 20 };
+    struct options options = {.runs = 3, .log2_from = 14, .log2_to = 20};
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) {
             options.json = true;

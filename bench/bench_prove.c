@@ -1,5 +1,5 @@
-/* Proves one PoRep partition from a C1 file and says where time and memory went: each step's wall and
-   CPU time of all threads, and the peak of resident memory.
+/* Proves one PoRep partition from a C1 file and says where time and memory went: each step's wall
+   and CPU time of all threads, and the peak of resident memory.
 
    bench_prove C1.json FILE.params [--threads N] [--runs N] [--json] */
 #include "backend/backend.h"
@@ -35,7 +35,7 @@ struct step {
 
 static struct step step_start(const char *name)
 {
-    return (struct step){ name, clock_now_ns(), clock_cpu_ns() };
+    return (struct step){name, clock_now_ns(), clock_cpu_ns()};
 }
 
 static void step_end(const struct step *step)
@@ -70,11 +70,11 @@ static void prepare(struct work *work, const char *c1_path, const char *params_p
     need(c1_parse(text, len, &work->c1, &err), &err);
     need(c1_check(work->c1, NULL, NULL, &err), &err);
     mem_free(text);
-    struct circuit_program program = { porep_synthesize, c1_partition(work->c1, 0) };
+    struct circuit_program program = {porep_synthesize, c1_partition(work->c1, 0)};
     need(shape_record(&program, &work->shape, &err), &err);
     need(params_open(params_path, &work->params, &err), &err);
     need(params_match_shape(work->params, work->shape, &err), &err);
-    const struct backend_options options = { .threads = threads };
+    const struct backend_options options = {.threads = threads};
     struct backend_key key;
     params_backend_key(work->params, &key);
     work->backend = backend_find("cpu");
@@ -85,7 +85,7 @@ static void prepare(struct work *work, const char *c1_path, const char *params_p
 static void prove(const struct work *work)
 {
     const struct timeline_scope scope = TIMELINE_SCOPE(NULL, "bench");
-    struct circuit_program program = { porep_synthesize, c1_partition(work->c1, 0) };
+    struct circuit_program program = {porep_synthesize, c1_partition(work->c1, 0)};
     struct witness witness;
     struct blinding blinding;
     struct proof proof;
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
 {
     unsigned threads = 0;
     unsigned runs = 1;
-    const char *paths[2] = { NULL, NULL };
+    const char *paths[2] = {NULL, NULL};
     int n_paths = 0;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0)
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
                 "usage: bench_prove C1.json FILE.params [--threads N] [--runs N] [--json]\n");
         return 2;
     }
-    struct work work = { 0 };
+    struct work work = {0};
     struct step step = step_start("prepare");
     prepare(&work, paths[0], paths[1], threads);
     step_end(&step);

@@ -54,8 +54,9 @@ static void assemble(struct g1 *a, struct g2 *b, struct g1 *c, const struct vk *
 
 enum cuzk_status prove_partition(const struct backend *backend, struct backend_circuit *circuit,
                                  const struct vk *vk, const struct witness *witness,
-                                 const struct blinding *blinding, const struct timeline_scope *scope,
-                                 struct proof *out, struct cuzk_error *err)
+                                 const struct blinding *blinding,
+                                 const struct timeline_scope *scope, struct proof *out,
+                                 struct cuzk_error *err)
 {
     struct backend_sums sums;
     TRY(backend->prove(circuit, witness, scope, &sums, err));

@@ -1,11 +1,12 @@
 /* Additions of affine points in batches: the inner loop of every group sum.
 
    An affine addition needs the inverse of x_b - x_a. Many independent additions share one inversion
-   (Montgomery's trick), which leaves 5 products and 1 square for each: fewer than any projective form.
+   (Montgomery's trick), which leaves 5 products and 1 square for each: fewer than any projective
+   form.
 
-   A kernel is one implementation of that loop. Its points are two canonical coordinates (infinity is
-   all zero) in the kernel's own Montgomery form, so points of different kernels must not be mixed:
-   they come in by decode and leave by to_standard. Negating y is the same in every form. */
+   A kernel is one implementation of that loop. Its points are two canonical coordinates (infinity
+   is all zero) in the kernel's own Montgomery form, so points of different kernels must not be
+   mixed: they come in by decode and leave by to_standard. Negating y is the same in every form. */
 #ifndef MATH_AFFINE_H
 #define MATH_AFFINE_H
 
@@ -30,8 +31,8 @@ static inline size_t affine_scratch_bytes(size_t n)
     return n * AFFINE_SCRATCH_BYTES + AFFINE_SCRATCH_EXTRA;
 }
 
-/* Points that a later batch will want: points[refs[i] >> 1], i < n. They are scattered over more memory
-   than the caches near a core hold, so they are fetched while a batch computes. */
+/* Points that a later batch will want: points[refs[i] >> 1], i < n. They are scattered over more
+   memory than the caches near a core hold, so they are fetched while a batch computes. */
 struct affine_ahead {
     const void *points;
     const uint32_t *refs;

@@ -50,7 +50,7 @@ struct fp4d {
 };
 
 /* p */
-static const struct fp4d modulus = { {
+static const struct fp4d modulus = {{
     AVX2_LANES(0xeffffffffaaab),
     AVX2_LANES(0xfeb153ffffb9f),
     AVX2_LANES(0x6b0f6241eabff),
@@ -59,9 +59,9 @@ static const struct fp4d modulus = { {
     AVX2_LANES(0x1ba7b6434bacd),
     AVX2_LANES(0x1ea397fe69a4b),
     AVX2_LANES(0x000000001a011),
-} };
+}};
 /* -1/p modulo 2^416 */
-static const struct fp4d minus_inverse = { {
+static const struct fp4d minus_inverse = {{
     AVX2_LANES(0x3fffcfffcfffd),
     AVX2_LANES(0x92d9d113e889f),
     AVX2_LANES(0x8e30b48286adb),
@@ -70,9 +70,9 @@ static const struct fp4d minus_inverse = { {
     AVX2_LANES(0xb316fee268cf5),
     AVX2_LANES(0x106feaafc9468),
     AVX2_LANES(0x7f7e27a0ceb06),
-} };
+}};
 /* 2^832 mod p: a product with it brings an integer into the form */
-static const struct fp4d to_form = { {
+static const struct fp4d to_form = {{
     AVX2_LANES(0xa5bf4cb89af51),
     AVX2_LANES(0x3afbba7ca31a2),
     AVX2_LANES(0x2646160ec71f1),
@@ -81,7 +81,7 @@ static const struct fp4d to_form = { {
     AVX2_LANES(0x98e5907ad91f5),
     AVX2_LANES(0x2075d74507266),
     AVX2_LANES(0x0000000008746),
-} };
+}};
 
 AVX2_INLINE void to_double(struct fp4d *out, const struct fp4 *a)
 {
@@ -94,11 +94,10 @@ AVX2_INLINE void to_double(struct fp4d *out, const struct fp4 *a)
 static __attribute__((noinline)) void multiply(struct fp4 *out, const struct fp4d *a,
                                                const struct fp4d *b)
 {
-    avx2_montgomery(out->limb, a->limb, b->limb, modulus.limb, minus_inverse.limb,
-                    LIMBS);
+    avx2_montgomery(out->limb, a->limb, b->limb, modulus.limb, minus_inverse.limb, LIMBS);
 }
 
-/* --- Words and limbs ----------------------------------------------------------------------------- */
+/* --- Words and limbs -------------------------------------------------------------------------- */
 
 static void unpack(struct fp4 *out, const __m256i w[WORDS])
 {
@@ -160,9 +159,9 @@ static void store(blst_fp *const to[LANES], const struct fp4 *a)
     pack(w, a);
     const __m256i even = _mm256_unpacklo_epi64(w[4], w[5]);
     const __m256i odd = _mm256_unpackhi_epi64(w[4], w[5]);
-    const __m128i end[LANES] = { _mm256_castsi256_si128(even), _mm256_castsi256_si128(odd),
-                                 _mm256_extracti128_si256(even, 1),
-                                 _mm256_extracti128_si256(odd, 1) };
+    const __m128i end[LANES] = {_mm256_castsi256_si128(even), _mm256_castsi256_si128(odd),
+                                _mm256_extracti128_si256(even, 1),
+                                _mm256_extracti128_si256(odd, 1)};
     avx2_transpose(w);
     AVX2_UNROLL
     for (unsigned i = 0; i < LANES; i++) {
@@ -171,7 +170,7 @@ static void store(blst_fp *const to[LANES], const struct fp4 *a)
     }
 }
 
-/* --- Sums ---------------------------------------------------------------------------------------- */
+/* --- Sums ------------------------------------------------------------------------------------- */
 
 /* a + bias - b, normal; the bias is a spread multiple of p that keeps it positive. */
 static void subtract(struct fp4 *out, const struct fp4 *a, const struct fp4 *b,
@@ -213,14 +212,14 @@ static void blend(struct fp4 *a, const struct fp4 *b, __m256i mask)
         a->limb[i] = _mm256_blendv_epi8(a->limb[i], b->limb[i], mask);
 }
 
-/* --- Pairs --------------------------------------------------------------------------------------- */
+/* --- Pairs ------------------------------------------------------------------------------------ */
 
 /* Four pairs at work. */
 struct quad {
     const struct g1_pair *pairs[LANES];
     struct fp4 x_a, x_b;
-    struct fp4 d;       /* to be inverted */
-    bool rare;          /* some lane does not take the plain formula: kind tells */
+    struct fp4 d; /* to be inverted */
+    bool rare;    /* some lane does not take the plain formula: kind tells */
     enum pair_case kind[LANES];
     __m256i doubles, others; /* lanes of kind PAIR_DOUBLE, and of the remaining rare ones */
 };
@@ -291,9 +290,9 @@ static void load_quad(struct quad *quad, const struct g1_pair *pairs)
     load(&quad->x_a, quad, false, false);
     load(&quad->x_b, quad, true, false);
     subtract(&quad->d, &quad->x_b, &quad->x_a, spread_p);
-    const __m256i rare = _mm256_or_si256(
-        equal_lanes(&quad->x_a, &quad->x_b),
-        _mm256_or_si256(zero_lanes(&quad->x_a), zero_lanes(&quad->x_b)));
+    const __m256i rare =
+        _mm256_or_si256(equal_lanes(&quad->x_a, &quad->x_b),
+                        _mm256_or_si256(zero_lanes(&quad->x_a), zero_lanes(&quad->x_b)));
     quad->rare = !_mm256_testz_si256(rare, rare);
     if (quad->rare)
         treat_rare(quad);
@@ -320,8 +319,8 @@ static void numerator(struct fp4d *out, const struct quad *quad, const struct fp
         multiply(&square, &x, &x);
         AVX2_UNROLL
         for (unsigned i = 0; i < LIMBS; i++)
-            square.limb[i] = _mm256_add_epi64(
-                square.limb[i], _mm256_add_epi64(square.limb[i], square.limb[i]));
+            square.limb[i] =
+                _mm256_add_epi64(square.limb[i], _mm256_add_epi64(square.limb[i], square.limb[i]));
         avx2_carry(square.limb, LIMBS);
         blend(&y, &square, quad->doubles);
     }
@@ -398,8 +397,8 @@ static void add_quad(const struct quad *quad, const struct fp4 *inverse)
 static void invert(struct fp4 *a)
 {
     /* 2^64 in blst's form: read there, a lane is x·2^32, whose inverse lacks that factor twice. */
-    static const blst_fp factor = { { 0x42b7fde37dba9366, 0x7784894e27525bc3, 0xb2b91b9dc1f5b1e9,
-                              0x206f497dfcafb872, 0x594137cc89a9b0bb, 0x0411cd9d20d7e399 } };
+    static const blst_fp factor = {{0x42b7fde37dba9366, 0x7784894e27525bc3, 0xb2b91b9dc1f5b1e9,
+                                    0x206f497dfcafb872, 0x594137cc89a9b0bb, 0x0411cd9d20d7e399}};
     blst_fp lane[LANES];
     blst_fp before[LANES]; /* product of the lanes before */
     blst_fp *lanes[LANES];
@@ -446,8 +445,8 @@ static __attribute__((noinline)) void add_quads(const struct g1_pair *pairs, siz
                                                 struct fp4d *prefix, struct affine_ahead *ahead)
 {
     /* Any two points with different x. */
-    struct g1_affine fill[3] = { { { { { 1 } }, { { 1 } } } }, { { { { 2 } }, { { 1 } } } } };
-    const struct g1_pair filler = { &fill[0], &fill[1], &fill[2], false };
+    struct g1_affine fill[3] = {{{{{1}}, {{1}}}}, {{{{2}}, {{1}}}}};
+    const struct g1_pair filler = {&fill[0], &fill[1], &fill[2], false};
     struct g1_pair last[LANES];
     const size_t n_quads = (n + LANES - 1) / LANES;
     struct quad quad;
@@ -484,7 +483,7 @@ static void add_pairs(const struct g1_pair *pairs, size_t n, void *scratch,
     avx2_rounding_restore(before);
 }
 
-/* --- In and out ---------------------------------------------------------------------------------- */
+/* --- In and out ------------------------------------------------------------------------------- */
 
 /* Canonical integers to the kernel's form, four points at a time. */
 static __attribute__((noinline)) void enter_form(struct g1_affine *points, size_t n)
@@ -527,7 +526,7 @@ static size_t decode(struct g1_affine *out, const uint8_t *points, const uint32_
 static void to_standard(struct g1_affine *out, const struct g1_affine *a)
 {
     /* blst's product divides by 2^384: 2^352 takes the factor 2^32 away. */
-    static const blst_fp factor = { { 0, 0, 0, 0, 0, UINT64_C(1) << 32 } };
+    static const blst_fp factor = {{0, 0, 0, 0, 0, UINT64_C(1) << 32}};
     blst_fp_mul(&out->p.x, &a->p.x, &factor);
     blst_fp_mul(&out->p.y, &a->p.y, &factor);
 }

@@ -1,6 +1,6 @@
-/* Which formula a pair takes. Included by every kernel, which defines G(name) as the group's prefix,
-   FIELD as the coordinates' type and FIELD_OP(name) as blst's function on it. Only sums and signs of
-   canonical residues are used, so that any Montgomery form will do. */
+/* Which formula a pair takes. Included by every kernel, which defines G(name) as the group's
+   prefix, FIELD as the coordinates' type and FIELD_OP(name) as blst's function on it. Only sums and
+   signs of canonical residues are used, so that any Montgomery form will do. */
 
 static bool field_is_zero(const FIELD *a)
 {

@@ -1,13 +1,13 @@
-/* Exact products of 52-bit integers with floating-point instructions (AVX2 and FMA), four at a time.
-   Include it first: it switches the compiler to these instructions for the rest of the file, so what
-   it contains must only run where __builtin_cpu_supports says so.
+/* Exact products of 52-bit integers with floating-point instructions (AVX2 and FMA), four at a
+   time. Include it first: it switches the compiler to these instructions for the rest of the file,
+   so what it contains must only run where __builtin_cpu_supports says so.
 
    A product a·b of integers below 2^52 has 104 bits. Rounding towards zero, fma(a, b, 2^104) keeps
    its upper 52 bits in the last places of the result, and a second fma yields the lower 52 bits
    exactly (N. Emmart, "Faster modular exponentiation using double precision floating point
    arithmetic on the GPU", ARITH 2018). The upper part's bit pattern is that of 2^104 plus the
-   integer, the lower part's that of 2^52 plus the integer, so patterns are added as integers and the
-   known number of the two constants is taken away at the start (avx2_bias). */
+   integer, the lower part's that of 2^52 plus the integer, so patterns are added as integers and
+   the known number of the two constants is taken away at the start (avx2_bias). */
 #ifndef MATH_AVX2_H
 #define MATH_AVX2_H
 
@@ -40,7 +40,7 @@ struct avx2_constants {
 
 AVX2_INLINE struct avx2_constants avx2_constants(void)
 {
-    struct avx2_constants c = { _mm256_set1_pd(0x1p104), _mm256_set1_pd(0x1p104 + 0x1p52) };
+    struct avx2_constants c = {_mm256_set1_pd(0x1p104), _mm256_set1_pd(0x1p104 + 0x1p52)};
     /* Opaque to the compiler, which would rather load them again for every product. */
     __asm__("" : "+x"(c.high), "+x"(c.both));
     return c;
@@ -78,7 +78,10 @@ AVX2_INLINE __m256i avx2_bias(unsigned n_low, unsigned n_high)
 }
 
 /* A floating-point constant in all lanes, for static tables. */
-#define AVX2_LANES(value) { (double)(value), (double)(value), (double)(value), (double)(value) }
+#define AVX2_LANES(value)                                                                          \
+    {                                                                                              \
+        (double)(value), (double)(value), (double)(value), (double)(value)                         \
+    }
 
 AVX2_INLINE __m256i avx2_set(int64_t value)
 {
@@ -115,7 +118,7 @@ AVX2_INLINE void avx2_carry(__m256i *limbs, unsigned n)
     }
 }
 
-/* --- Montgomery products ------------------------------------------------------------------------- */
+/* --- Montgomery products ---------------------------------------------------------------------- */
 
 enum { AVX2_LIMBS_MAX = 8 };
 
@@ -146,6 +149,28 @@ AVX2_INLINE __m256i avx2_finish_column(__m256i sum, __m256i *carry)
 {
     *carry = _mm256_srli_epi64(sum, 52);
     return _mm256_and_si256(sum, avx2_set(AVX2_LIMB_MASK));
+}
+
+/* The carry out of the lower n columns of q·p, for avx2_montgomery; *next gets what column n - 1
+   adds to column n. */
+AVX2_INLINE __m256i avx2_lower_carry(__m256i *next, const __m256d *q, const __m256d *modulus,
+                                     __m256d low_top, __m256i vanishes, const unsigned n,
+                                     const struct avx2_constants *c)
+{
+    __m256i sum = avx2_column_bias(n - 1, n);
+    AVX2_UNROLL
+    for (unsigned i = 0; i < n - 1; i++)
+        avx2_multiply_add_high(&sum, q[i], &modulus[n - 2 - i], c);
+    *next = avx2_column_bias(n, n);
+    avx2_add_column(&sum, next, q, modulus, n - 1, n, c);
+    /* sum = carry·2^52 + t - (less than 2^4), t being the top limb of the lower half of q·p: it is
+       2^52 - 1 or 2^52 minus T's, or 0 like all of q if T's lower half is 0. Rounded: */
+    const __m256i pattern = _mm256_castpd_si256(_mm256_add_pd(low_top, _mm256_set1_pd(0x1p52)));
+    const __m256i limb = _mm256_and_si256(pattern, avx2_set(AVX2_LIMB_MASK));
+    const __m256i t =
+        _mm256_andnot_si256(vanishes, _mm256_sub_epi64(avx2_set(AVX2_LIMB_MASK), limb));
+    sum = _mm256_add_epi64(_mm256_sub_epi64(sum, t), avx2_set(INT64_C(1) << 51));
+    return _mm256_srli_epi64(sum, 52);
 }
 
 /* out = a·b/R mod p, R = 2^52n, below p + a·b/R; all operands of n ≤ 8 limbs below 2^52.
@@ -208,34 +233,20 @@ AVX2_INLINE void avx2_montgomery(__m256i *out, const __m256d *a, const __m256d *
     AVX2_UNROLL
     for (unsigned i = 0; i < n; i++)
         x[i] = q[i];
-    __m256i sum = avx2_column_bias(n - 1, n);
-    AVX2_UNROLL
-    for (unsigned i = 0; i < n - 1; i++)
-        avx2_multiply_add_high(&sum, x[i], &modulus[n - 2 - i], &c);
-    next = avx2_column_bias(n, n);
-    avx2_add_column(&sum, &next, x, modulus, n - 1, n, &c);
-    /* sum = carry·2^52 + t - (less than 2^4), t being the top limb of the lower half of q·p: it is
-       2^52 - 1 or 2^52 minus T's, or 0 like all of q if T's lower half is 0. Rounded: */
-    const __m256i low_top = _mm256_and_si256(
-        _mm256_castpd_si256(_mm256_add_pd(low[n - 1], _mm256_set1_pd(0x1p52))),
-        avx2_set(AVX2_LIMB_MASK));
-    const __m256i t = _mm256_andnot_si256(
-        vanishes, _mm256_sub_epi64(avx2_set(AVX2_LIMB_MASK), low_top));
-    sum = _mm256_add_epi64(_mm256_sub_epi64(sum, t), avx2_set(INT64_C(1) << 51));
-    carry = _mm256_srli_epi64(sum, 52);
+    carry = avx2_lower_carry(&next, x, modulus, low[n - 1], vanishes, n, &c);
     AVX2_UNROLL
     for (unsigned k = n; k < 2 * n; k++) {
-        sum = _mm256_add_epi64(next, _mm256_add_epi64(high[k - n], carry));
+        __m256i sum = _mm256_add_epi64(next, _mm256_add_epi64(high[k - n], carry));
         next = k + 1 < 2 * n ? avx2_column_bias(k + 1, n) : zero;
         avx2_add_column(&sum, &next, x, modulus, k, n, &c);
         out[k - n] = k + 1 < 2 * n ? avx2_finish_column(sum, &carry) : sum;
     }
 }
 
-/* --- Rounding ------------------------------------------------------------------------------------ */
+/* --- Rounding --------------------------------------------------------------------------------- */
 
-/* Sets rounding towards zero and returns what avx2_rounding_restore wants. Code in between must not be
-   inlined into the function that calls these, or it might be moved out. */
+/* Sets rounding towards zero and returns what avx2_rounding_restore wants. Code in between must not
+   be inlined into the function that calls these, or it might be moved out. */
 AVX2_INLINE unsigned avx2_rounding_to_zero(void)
 {
     const unsigned before = _mm_getcsr();

@@ -7,19 +7,19 @@
 #include <errno.h>
 #include <sys/random.h>
 
-const struct fr fr_zero = { { { 0, 0, 0, 0 } } };
-const struct fr fr_one = { { { 0x00000001fffffffe, 0x5884b7fa00034802, 0x998c4fefecbc4ff5,
-                               0x1824b159acc5056f } } };
-const struct fr fr_minus_one = { { { 0xfffffffd00000003, 0xfb38ec08fffb13fc,
-                                     0x99ad88181ce5880f, 0x5bc8f5f97cd877d8 } } };
-const struct fr fr_generator = { { { 0x0000000efffffff1, 0x17e363d300189c0f,
-                                     0xff9c57876f8457b0, 0x351332208fc5a8c4 } } };
-const struct fr fr_root_of_unity = { { { 0xb9b58d8c5f0e466a, 0x5b1b4c801819d7ec,
-                                         0x0af53ae352a31e64, 0x5bf3adda19e9b27b } } };
+const struct fr fr_zero = {{{0, 0, 0, 0}}};
+const struct fr fr_one = {
+    {{0x00000001fffffffe, 0x5884b7fa00034802, 0x998c4fefecbc4ff5, 0x1824b159acc5056f}}};
+const struct fr fr_minus_one = {
+    {{0xfffffffd00000003, 0xfb38ec08fffb13fc, 0x99ad88181ce5880f, 0x5bc8f5f97cd877d8}}};
+const struct fr fr_generator = {
+    {{0x0000000efffffff1, 0x17e363d300189c0f, 0xff9c57876f8457b0, 0x351332208fc5a8c4}}};
+const struct fr fr_root_of_unity = {
+    {{0xb9b58d8c5f0e466a, 0x5b1b4c801819d7ec, 0x0af53ae352a31e64, 0x5bf3adda19e9b27b}}};
 
 void fr_from_u64(struct fr *out, uint64_t value)
 {
-    const uint64_t limbs[4] = { value, 0, 0, 0 };
+    const uint64_t limbs[4] = {value, 0, 0, 0};
     blst_fr_from_uint64(&out->v, limbs);
 }
 
@@ -38,7 +38,7 @@ void fr_pow(struct fr *out, const struct fr *base, uint64_t exponent)
 void fr_pow2(struct fr *out, unsigned exponent)
 {
     CHECK(exponent < 256);
-    uint64_t limbs[4] = { 0 };
+    uint64_t limbs[4] = {0};
     /* 2^255 exceeds r, so the last doubling is done in the field. */
     const unsigned bit = exponent < 255 ? exponent : 254;
     limbs[bit / 64] = UINT64_C(1) << (bit % 64);

@@ -1,9 +1,9 @@
 /* The scalar field Fr of BLS12-381 (the specification, part A.1).
 
-   r = 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001, two-adicity 32, generator 7.
-   A struct fr holds a canonical residue in Montgomery form (R = 2^256), four 64-bit limbs, least
-   significant first: the form that blst, the reference and the GPU use. Outside form: 32 bytes,
-   little-endian, canonical. Operands may alias results. */
+   r = 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001, two-adicity 32,
+   generator 7. A struct fr holds a canonical residue in Montgomery form (R = 2^256), four 64-bit
+   limbs, least significant first: the form that blst, the reference and the GPU use. Outside form:
+   32 bytes, little-endian, canonical. Operands may alias results. */
 #ifndef MATH_FR_H
 #define MATH_FR_H
 
@@ -23,8 +23,8 @@ struct fr {
 extern const struct fr fr_zero;
 extern const struct fr fr_one;
 extern const struct fr fr_minus_one;
-extern const struct fr fr_generator;      /* 7 */
-extern const struct fr fr_root_of_unity;  /* of order 2^32: 7^((r-1)/2^32) */
+extern const struct fr fr_generator;     /* 7 */
+extern const struct fr fr_root_of_unity; /* of order 2^32: 7^((r-1)/2^32) */
 
 static inline void fr_add(struct fr *out, const struct fr *a, const struct fr *b)
 {

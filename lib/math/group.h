@@ -9,7 +9,7 @@
 #include "math/fr.h"
 
 enum {
-    G1_BYTES = 96,             /* uncompressed, big-endian */
+    G1_BYTES = 96, /* uncompressed, big-endian */
     G2_BYTES = 192,
     G1_COMPRESSED_BYTES = 48,
     G2_COMPRESSED_BYTES = 96,

@@ -10,7 +10,7 @@ enum {
     CHUNK_POINTS = 1 << 18,
     DECODE_BLOCK = 1 << 12,
     SUMMER_ITEMS = 1 << 11,
-    SELECTED_LANES = 64,       /* independent partial sums of a subset sum: keeps its batches large */
+    SELECTED_LANES = 64, /* independent partial sums of a subset sum: keeps its batches large */
     SELECTED_BLOCK_WORDS = 512 /* words of the bitmap that a worker takes at a time */
 };
 #define BUCKET_BYTES_MAX ((size_t)128 << 20)
@@ -73,7 +73,7 @@ static void release_points(const struct msm_terms *terms, size_t first, size_t e
         madvise((void *)from, to - from, MADV_DONTNEED); /* only a hint: a failure is harmless */
 }
 
-/* --- Scalars: buckets ---------------------------------------------------------------------------- */
+/* --- Scalars: buckets ------------------------------------------------------------------------- */
 
 static void decode_task(void *context, unsigned worker_number, size_t number)
 {
@@ -94,8 +94,7 @@ static void decode_task(void *context, unsigned worker_number, size_t number)
         msm_digits_make(&digits, &msm->plan, &terms->scalars[global + i]);
         for (unsigned w = 0; w < msm->plan.n_windows; w++) {
             const struct msm_window window = msm_window(&msm->plan, w);
-            msm->digits[w * msm->digits_stride + first + i] =
-                (int32_t)msm_digit(&digits, &window);
+            msm->digits[w * msm->digits_stride + first + i] = (int32_t)msm_digit(&digits, &window);
         }
     }
     if (!index)
@@ -156,7 +155,7 @@ static void bucket_task(void *context, unsigned worker_number, size_t number)
 }
 
 /* out = Σ i·points[i], i < n. */
-static void weighted_sum(struct JACOBIAN * out, const struct msm *msm,
+static void weighted_sum(struct JACOBIAN *out, const struct msm *msm,
                          const struct G(affine) * points, size_t n)
 {
     struct JACOBIAN running;
@@ -224,7 +223,7 @@ static void reduce_task(void *context, unsigned worker_number, size_t number)
 }
 
 /* Σ 2^position·window, from the top. */
-static void join_windows(struct JACOBIAN * out, const struct msm *msm)
+static void join_windows(struct JACOBIAN *out, const struct msm *msm)
 {
     G(set_infinity)(out);
     for (unsigned w = msm->plan.n_windows; w-- > 0;) {
@@ -234,7 +233,7 @@ static void join_windows(struct JACOBIAN * out, const struct msm *msm)
     }
 }
 
-static enum cuzk_status sum_scalars(struct JACOBIAN * out, struct msm *msm, struct cuzk_error *err)
+static enum cuzk_status sum_scalars(struct JACOBIAN *out, struct msm *msm, struct cuzk_error *err)
 {
     const size_t n = msm->terms->n_scalars;
     for (size_t first = 0; first < n; first += msm->chunk_count) {
@@ -250,7 +249,7 @@ static enum cuzk_status sum_scalars(struct JACOBIAN * out, struct msm *msm, stru
     return CUZK_OK;
 }
 
-/* --- Bits: subset sums --------------------------------------------------------------------------- */
+/* --- Bits: subset sums ------------------------------------------------------------------------ */
 
 /* Adds the points of worker->index to the worker's lanes. */
 static void add_selected(struct msm *msm, struct worker *worker, size_t n)
@@ -293,11 +292,12 @@ static void selected_task(void *context, unsigned worker_number, size_t number)
     release_points(msm->terms, first * 64, end * 64 < n_points ? end * 64 : n_points);
 }
 
-static enum cuzk_status sum_selected(struct JACOBIAN * out, struct msm *msm, struct cuzk_error *err)
+static enum cuzk_status sum_selected(struct JACOBIAN *out, struct msm *msm, struct cuzk_error *err)
 {
     const size_t n_words = ((size_t)msm->terms->n_points + 63) / 64;
     G(set_infinity)(out);
-    spread(msm->pool, (n_words + SELECTED_BLOCK_WORDS - 1) / SELECTED_BLOCK_WORDS, selected_task, msm);
+    spread(msm->pool, (n_words + SELECTED_BLOCK_WORDS - 1) / SELECTED_BLOCK_WORDS, selected_task,
+           msm);
     TRY(check_points(msm, err));
     for (unsigned i = 0; i < msm->n_workers; i++) {
         for (unsigned lane = 0; lane < SELECTED_LANES; lane++) {
@@ -309,7 +309,7 @@ static enum cuzk_status sum_selected(struct JACOBIAN * out, struct msm *msm, str
     return CUZK_OK;
 }
 
-/* --- Both ---------------------------------------------------------------------------------------- */
+/* --- Both ------------------------------------------------------------------------------------- */
 
 static void msm_free(struct msm *msm)
 {
@@ -363,7 +363,7 @@ static bool msm_allocate(struct msm *msm)
     return true;
 }
 
-enum cuzk_status G(msm)(struct JACOBIAN * out, const struct msm_terms *terms,
+enum cuzk_status G(msm)(struct JACOBIAN *out, const struct msm_terms *terms,
                         const struct G(kernel) * kernel, struct pool *pool, struct cuzk_error *err)
 {
     struct msm msm = {

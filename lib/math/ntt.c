@@ -7,9 +7,9 @@
 #include "math/spread.h"
 
 enum {
-    LOG2_SMALL = 4,             /* below 2^4 elements the definition is used directly */
-    TASK_ELEMENTS = 1 << 12,    /* of element-wise work */
-    REORDER_BLOCK = 4           /* every level has at least so many rows */
+    LOG2_SMALL = 4,          /* below 2^4 elements the definition is used directly */
+    TASK_ELEMENTS = 1 << 12, /* of element-wise work */
+    REORDER_BLOCK = 4        /* every level has at least so many rows */
 };
 
 /* Tables and room for all transforms of one call. */
@@ -68,7 +68,7 @@ static bool ntt_init(struct ntt *ntt, const struct ntt_arith *arith, unsigned lo
                      struct pool *pool)
 {
     CHECK(log2_n <= NTT_LOG2_MAX);
-    *ntt = (struct ntt){ .arith = arith, .pool = pool, .log2_n = log2_n };
+    *ntt = (struct ntt){.arith = arith, .pool = pool, .log2_n = log2_n};
     fr_omega(&ntt->omega, log2_n);
     fr_inv(&ntt->inverse_omega, &ntt->omega);
     if (log2_n < LOG2_SMALL)
@@ -96,7 +96,7 @@ static bool ntt_init(struct ntt *ntt, const struct ntt_arith *arith, unsigned lo
     return true;
 }
 
-/* --- Transforms ---------------------------------------------------------------------------------- */
+/* --- Transforms ------------------------------------------------------------------------------- */
 
 struct level_run {
     const struct ntt *ntt;
@@ -161,7 +161,7 @@ static void run_transform(const struct ntt *ntt, struct fr *elements, bool to_co
     const size_t n = (size_t)1 << ntt->log2_n;
     for (unsigned i = 0; i < ntt->n_levels; i++) {
         const unsigned level = to_coefficients ? i : ntt->n_levels - 1 - i;
-        struct level_run run = { ntt, &transform, level };
+        struct level_run run = {ntt, &transform, level};
         spread(ntt->pool, n / NTT_LANES >> ntt->log2_rows[level], tile_task, &run);
     }
 }
@@ -183,7 +183,7 @@ static void to_values(const struct ntt *ntt, struct fr *elements, const struct f
     run_transform(ntt, elements, false, shift, &fr_one);
 }
 
-/* --- Order --------------------------------------------------------------------------------------- */
+/* --- Order ------------------------------------------------------------------------------------ */
 
 struct reorder {
     const struct ntt *ntt;
@@ -203,8 +203,8 @@ static void move_element(const struct reorder *r, size_t natural, size_t reverse
         r->natural[natural] = r->reversed[reversed];
 }
 
-/* Rows k0 … k0 + 3 for one k1 (three levels) and all k of the last level. In both arrays runs of four
-   elements, two cache lines, are used together. */
+/* Rows k0 … k0 + 3 for one k1 (three levels) and all k of the last level. In both arrays runs of
+   four elements, two cache lines, are used together. */
 static void reorder_task(void *context, unsigned worker, size_t task)
 {
     (void)worker;
@@ -239,7 +239,7 @@ static void run_reorder(struct reorder *r)
     spread(ntt->pool, n / last / REORDER_BLOCK, reorder_task, r);
 }
 
-/* --- Element-wise -------------------------------------------------------------------------------- */
+/* --- Element-wise ----------------------------------------------------------------------------- */
 
 struct product {
     const struct ntt *ntt;
@@ -267,12 +267,12 @@ static void run_product(const struct ntt *ntt, struct fr *out, const struct fr *
                         const struct fr *b, struct fr *fix)
 {
     const size_t n = (size_t)1 << ntt->log2_n;
-    struct product p = { ntt, out, a, b, n };
+    struct product p = {ntt, out, a, b, n};
     spread(ntt->pool, (n + TASK_ELEMENTS - 1) / TASK_ELEMENTS, product_task, &p);
     fr_pow2(fix, n % NTT_LANES == 0 ? ntt->arith->log2_fix : 0);
 }
 
-/* --- The calls ----------------------------------------------------------------------------------- */
+/* --- The calls -------------------------------------------------------------------------------- */
 
 static enum cuzk_status no_memory(unsigned log2_n, struct cuzk_error *err)
 {
@@ -291,7 +291,7 @@ static enum cuzk_status whole_transform(struct fr *elements, unsigned log2_n, bo
         status = no_memory(log2_n, err);
         goto out;
     }
-    struct reorder reorder = { &ntt, elements, copy, NULL, !forward };
+    struct reorder reorder = {&ntt, elements, copy, NULL, !forward};
     if (forward) {
         run_reorder(&reorder);
         memcpy(elements, copy, n * sizeof *elements);
@@ -352,7 +352,7 @@ enum cuzk_status ntt_quotient(struct fr *a, struct fr *b, unsigned log2_n,
     run_product(&ntt, b, b, a, &fix);
     fr_mul(&scale, &inverse_d, &fix);
     to_coefficients(&ntt, b, &inverse_shift, &scale);
-    struct reorder reorder = { &ntt, a, b, c, true };
+    struct reorder reorder = {&ntt, a, b, c, true};
     run_reorder(&reorder);
 out:
     ntt_free(&ntt);

@@ -8,18 +8,19 @@ enum { NTT_LANES = 4, NTT_LEVELS_MAX = 3 };
 
 /* One transform of n = 2^log2_n ≥ 16 elements.
 
-   n is split into levels, n = rows[0]·rows[1]·… An index of level l's blocks is row·columns + column,
-   columns being the product of the later levels' rows. Transforms go over the rows of each level and
-   twiddles join the levels; with two levels that is the "four-step" algorithm. Coefficients are in
-   mixed-radix-reversed order: coefficient k0 + rows[0]·(k1 + rows[1]·k2) at (k0·rows[1] + k1)·rows[2] + k2. */
+   n is split into levels, n = rows[0]·rows[1]·… An index of level l's blocks is row·columns +
+   column, columns being the product of the later levels' rows. Transforms go over the rows of each
+   level and twiddles join the levels; with two levels that is the "four-step" algorithm.
+   Coefficients are in mixed-radix-reversed order: coefficient k0 + rows[0]·(k1 + rows[1]·k2) at
+   (k0·rows[1] + k1)·rows[2] + k2. */
 struct ntt_transform {
     struct fr *elements;
     unsigned log2_n;
     unsigned n_levels;
     unsigned log2_rows[NTT_LEVELS_MAX];
-    struct fr omega;   /* root of order n: forward, or its inverse */
-    struct fr shift;   /* coefficient k is multiplied by shift^k … */
-    struct fr scale;   /* … and, to_coefficients, by scale */
+    struct fr omega; /* root of order n: forward, or its inverse */
+    struct fr shift; /* coefficient k is multiplied by shift^k … */
+    struct fr scale; /* … and, to_coefficients, by scale */
     bool to_coefficients;
 };
 

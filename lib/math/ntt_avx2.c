@@ -1,8 +1,9 @@
 /* Transforms with AVX2 and FMA: the four lanes of a tile in one vector.
 
    Elements keep their form x·2^256 mod r in memory. Factors are in the form w·2^260, so that the
-   product, which divides by 2^260, stays in the elements' form. In a tile an element is 5 limbs of 52
-   bits and below 4r; 260 bits hold 35r, so sums of a butterfly need no reduction before a product. */
+   product, which divides by 2^260, stays in the elements' form. In a tile an element is 5 limbs of
+   52 bits and below 4r; 260 bits hold 35r, so sums of a butterfly need no reduction before a
+   product. */
 #include "math/avx2.h"
 
 #include "math/ntt_arith.h"
@@ -13,21 +14,17 @@ enum { LIMBS = 5 };
 
 /* 2^260 - r, 2^260 - 2r: adding one of them carries out of the top unless a value is smaller */
 static const int64_t minus_r[LIMBS] = {
-    0x00000ffffffff, 0xfd0001a401000, 0x65e27faac425b, 0x82b7ccc627f7f,
-    0xf8c1258acd662,
+    0x00000ffffffff, 0xfd0001a401000, 0x65e27faac425b, 0x82b7ccc627f7f, 0xf8c1258acd662,
 };
 static const int64_t minus_2r[LIMBS] = {
-    0x00001fffffffe, 0xfa00034802000, 0xcbc4ff55884b7, 0x056f998c4fefe,
-    0xf1824b159acc5,
+    0x00001fffffffe, 0xfa00034802000, 0xcbc4ff55884b7, 0x056f998c4fefe, 0xf1824b159acc5,
 };
 /* 4r and 8r with limbs 0 ... 3 large enough that up to two normal limbs can be taken away */
 static const int64_t spread_4r[LIMBS] = {
-    0x4ffffc00000004, 0x40bfff96ffbffb, 0x468760154ef68c, 0x4f520cce7601fe,
-    0x1cfb69d4ca671,
+    0x4ffffc00000004, 0x40bfff96ffbffb, 0x468760154ef68c, 0x4f520cce7601fe, 0x1cfb69d4ca671,
 };
 static const int64_t spread_8r[LIMBS] = {
-    0x4ffff800000008, 0x417fff2dff7ffb, 0x4d0ec02a9ded1c, 0x4ea4199cec0400,
-    0x39f6d3a994ce7,
+    0x4ffff800000008, 0x417fff2dff7ffb, 0x4d0ec02a9ded1c, 0x4ea4199cec0400, 0x39f6d3a994ce7,
 };
 /* 2^255 mod r in halves of limbs: the lower 32 bits and the rest */
 static const int64_t fold_low[LIMBS] = {
@@ -50,21 +47,21 @@ struct factor {
 };
 
 /* r */
-static const struct factor modulus = { {
+static const struct factor modulus = {{
     AVX2_LANES(0xfffff00000001),
     AVX2_LANES(0x02fffe5bfefff),
     AVX2_LANES(0x9a1d80553bda4),
     AVX2_LANES(0x7d483339d8080),
     AVX2_LANES(0x073eda753299d),
-} };
+}};
 /* -1/r modulo 2^260 */
-static const struct factor minus_inverse = { {
+static const struct factor minus_inverse = {{
     AVX2_LANES(0xffffeffffffff),
     AVX2_LANES(0xfffffe5bfdfff),
     AVX2_LANES(0x004ec0653ba5b),
     AVX2_LANES(0x2839181b2c170),
     AVX2_LANES(0x03d443ab0d7bf),
-} };
+}};
 
 static __attribute__((noinline)) void multiply_limbs(struct vec *out, const struct factor *a,
                                                      const struct factor *b)
@@ -99,7 +96,7 @@ AVX2_INLINE void multiply_twiddle(struct vec *out, const struct vec *a, const st
     multiply_limbs(out, &x, &y);
 }
 
-/* --- Words and limbs ----------------------------------------------------------------------------- */
+/* --- Words and limbs -------------------------------------------------------------------------- */
 
 static void vec_load(struct vec *out, const struct fr *elements, size_t lane_stride)
 {
@@ -182,7 +179,7 @@ static void set_twiddle(void *out, const struct fr *value)
     twiddle->limb[4] = (double)(w[3] >> 16);
 }
 
-/* --- Butterflies --------------------------------------------------------------------------------- */
+/* --- Butterflies ------------------------------------------------------------------------------ */
 
 /* Sums and differences leave limbs above 52 bits (not normal); the differences' bias, a spread
    multiple of r above b, keeps them positive. */
@@ -195,8 +192,7 @@ AVX2_INLINE struct vec add(const struct vec *a, const struct vec *b)
     return sum;
 }
 
-AVX2_INLINE struct vec subtract(const struct vec *a, const struct vec *b,
-                                const int64_t bias[LIMBS])
+AVX2_INLINE struct vec subtract(const struct vec *a, const struct vec *b, const int64_t bias[LIMBS])
 {
     struct vec difference;
     AVX2_UNROLL
@@ -217,14 +213,13 @@ AVX2_INLINE void reduce(struct vec *a)
 {
     normalise(a);
     const __m256i above = _mm256_srli_epi64(a->limb[LIMBS - 1], 47);
-    a->limb[LIMBS - 1] =
-        _mm256_and_si256(a->limb[LIMBS - 1], avx2_set((INT64_C(1) << 47) - 1));
+    a->limb[LIMBS - 1] = _mm256_and_si256(a->limb[LIMBS - 1], avx2_set((INT64_C(1) << 47) - 1));
     AVX2_UNROLL
     for (unsigned i = 0; i < LIMBS; i++) {
         const __m256i low = _mm256_mul_epu32(above, avx2_set(fold_low[i]));
         const __m256i high = _mm256_mul_epu32(above, avx2_set(fold_high[i]));
-        a->limb[i] = _mm256_add_epi64(a->limb[i],
-                                      _mm256_add_epi64(low, _mm256_slli_epi64(high, 32)));
+        a->limb[i] =
+            _mm256_add_epi64(a->limb[i], _mm256_add_epi64(low, _mm256_slli_epi64(high, 32)));
     }
     normalise(a);
 }
@@ -342,8 +337,8 @@ static void multiply(struct fr *a, const struct fr *b, size_t n)
     avx2_rounding_restore(before);
 }
 
-static void tile_with_rounding(const struct ntt_transform *transform, unsigned level,
-                               size_t number, const void *stages, void *tile)
+static void tile_with_rounding(const struct ntt_transform *transform, unsigned level, size_t number,
+                               const void *stages, void *tile)
 {
     const unsigned before = avx2_rounding_to_zero();
     run_tile(transform, level, number, stages, tile);

@@ -1,15 +1,13 @@
-/* The tile of a transform, for any arithmetic. Included by ntt_portable.c and ntt_avx2.c, which define
-   struct vec        NTT_LANES elements, one of each of the tile's transforms
-   struct twiddle    one element of a stage table, for all lanes
-   vec_load, vec_store   between vec and canonical elements lane_stride apart
-   vec_set           a factor for vec_mul from canonical elements
-   vec_mul           element times factor (or factor times factor)
-   dif2, dif4        last radix-2 stage, and radix-4 stage, from values to coefficients
-   dit2, dit4        the other way round
-   where the radix-4 ones multiply by twiddle[0 … 2] = w, w^2, w^3, or not at all if twiddle is NULL. */
+/* The tile of a transform, for any arithmetic. Included by ntt_portable.c and ntt_avx2.c, which
+   define struct vec        NTT_LANES elements, one of each of the tile's transforms struct twiddle
+   one element of a stage table, for all lanes vec_load, vec_store   between vec and canonical
+   elements lane_stride apart vec_set           a factor for vec_mul from canonical elements vec_mul
+   element times factor (or factor times factor) dif2, dif4        last radix-2 stage, and radix-4
+   stage, from values to coefficients dit2, dit4        the other way round where the radix-4 ones
+   multiply by twiddle[0 … 2] = w, w^2, w^3, or not at all if twiddle is NULL. */
 
-/* Stage tables: element 0 is i = sqrt(-1); then for block sizes 4, 8, … the triples w^j, w^2j, w^3j,
-   j < size / 4, w of that order. */
+/* Stage tables: element 0 is i = sqrt(-1); then for block sizes 4, 8, … the triples w^j, w^2j,
+   w^3j, j < size / 4, w of that order. */
 static const struct twiddle *stage_triples(const struct twiddle *stages, size_t size)
 {
     return stages + 1 + 3 * (size / 4 - 1);
@@ -144,7 +142,7 @@ static void transform_tile(const struct ntt_transform *t, unsigned level, size_t
                            const void *stages, void *room)
 {
     /* The two bits of the quarter j come last in a bit-reversed row number, reversed. */
-    static const size_t reversed_quarter[4] = { 0, 2, 1, 3 };
+    static const size_t reversed_quarter[4] = {0, 2, 1, 3};
     struct vec *tile = room;
     struct place place;
     struct factors factors;

@@ -24,7 +24,7 @@ static void work(void *context, size_t worker)
 
 void spread(struct pool *pool, size_t n_tasks, spread_fn *fn, void *context)
 {
-    struct run run = { .fn = fn, .context = context, .n_tasks = n_tasks };
+    struct run run = {.fn = fn, .context = context, .n_tasks = n_tasks};
     if (pool)
         pool_run(pool, pool_threads(pool), work, &run);
     else

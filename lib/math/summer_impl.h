@@ -1,9 +1,10 @@
 /* Sums of groups of points by rounds of batched additions. Included by msm_impl.h, for each group.
 
-   A summer collects segments: lists of signed points whose sum is to be added to a target. When it is
-   full it adds them up: in each round neighbours in a segment are paired, all pairs of all segments
-   make one batch, and the list is half as long afterwards. A segment that does not fit goes on in the
-   next filling, so segments of any length, even one with all points, cost one addition a point. */
+   A summer collects segments: lists of signed points whose sum is to be added to a target. When it
+   is full it adds them up: in each round neighbours in a segment are paired, all pairs of all
+   segments make one batch, and the list is half as long afterwards. A segment that does not fit
+   goes on in the next filling, so segments of any length, even one with all points, cost one
+   addition a point. */
 
 struct item {
     const struct G(affine) * point;
@@ -40,7 +41,7 @@ static void summer_free(struct summer *s)
 /* False without memory; summer_free is due in any case. */
 static bool summer_init(struct summer *s, const struct G(kernel) * kernel, uint32_t capacity)
 {
-    *s = (struct summer){ .kernel = kernel, .capacity = capacity };
+    *s = (struct summer){.kernel = kernel, .capacity = capacity};
     s->items = mem_alloc(capacity, sizeof *s->items);
     s->segments = mem_alloc(capacity, sizeof *s->segments);
     s->slots = mem_alloc(capacity, sizeof *s->slots);
@@ -76,9 +77,8 @@ static size_t plan_round(struct summer *s)
             const struct item b = from[j + 1];
             struct G(affine) *out = result_slot(s, &a, &b);
             /* a's sign is put before the bracket: ±(a ± b). */
-            s->pairs[n_pairs++] =
-                (struct G(pair)){ a.point, b.point, out, a.negative != b.negative };
-            s->items[written++] = (struct item){ out, a.negative };
+            s->pairs[n_pairs++] = (struct G(pair)){a.point, b.point, out, a.negative != b.negative};
+            s->items[written++] = (struct item){out, a.negative};
         }
         if (count % 2 == 1)
             s->items[written++] = from[count - 1];
@@ -112,13 +112,13 @@ static void summer_flush(struct summer *s)
 
 static void push_item(struct summer *s, const struct G(affine) * point, bool negative)
 {
-    s->items[s->n_items++] = (struct item){ point, negative };
+    s->items[s->n_items++] = (struct item){point, negative};
     s->segments[s->n_segments - 1].count++;
 }
 
 static void open_segment(struct summer *s, struct G(affine) * target)
 {
-    s->segments[s->n_segments++] = (struct segment){ target, s->n_items, 0 };
+    s->segments[s->n_segments++] = (struct segment){target, s->n_items, 0};
     if (!G(affine_is_infinity)(target))
         push_item(s, target, false);
 }

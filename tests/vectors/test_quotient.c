@@ -24,7 +24,7 @@ static void porep_2kib_coefficients(void **state)
     uint8_t *text = vector_read_or_skip("reference/porep-2k/c1.json", &len);
     assert_ok(c1_parse(text, len, &c1, &err), err);
     assert_ok(c1_check(c1, NULL, NULL, &err), err);
-    struct circuit_program program = { porep_synthesize, c1_partition(c1, 0) };
+    struct circuit_program program = {porep_synthesize, c1_partition(c1, 0)};
     assert_ok(shape_record(&program, &shape, &err), err);
     assert_ok(witness_synthesize(&program, shape, &witness, &err), err);
 

@@ -60,9 +60,10 @@ static enum cuzk_status cpu_open(const struct backend_options *options, unsigned
         return error_set(err, CUZK_NO_MEMORY, "cpu backend: cannot start %u threads",
                          options->threads);
     }
-    snprintf(device->description, sizeof device->description, "cpu, %u threads, %s points, %s "
-             "transforms", pool_threads(device->pool), g1_kernel_best()->name,
-             ntt_arith_name(ntt_arith_best()));
+    snprintf(device->description, sizeof device->description,
+             "cpu, %u threads, %s points, %s "
+             "transforms",
+             pool_threads(device->pool), g1_kernel_best()->name, ntt_arith_name(ntt_arith_best()));
     *out = device;
     return CUZK_OK;
 }
@@ -141,7 +142,7 @@ static uint64_t cpu_bytes(const struct backend_circuit *circuit)
     return sections_bytes(&circuit->sections) + (quotient > sums ? quotient : sums);
 }
 
-/* --- Proving ------------------------------------------------------------------------------------- */
+/* --- Proving ---------------------------------------------------------------------------------- */
 
 /* A span of the timeline whose end carries its microseconds. */
 static uint64_t span_start(const struct timeline_scope *scope, enum timeline_kind kind)
@@ -168,9 +169,8 @@ static struct msm_terms section_terms(const struct backend_circuit *circuit, con
 
 /* The quotient's coefficients, in an array of the domain's size that the caller frees. */
 static enum cuzk_status compute_h(const struct backend_circuit *circuit,
-                                  const struct witness *witness,
-                                  const struct timeline_scope *scope, struct fr **out,
-                                  struct cuzk_error *err)
+                                  const struct witness *witness, const struct timeline_scope *scope,
+                                  struct fr **out, struct cuzk_error *err)
 {
     const struct shape *shape = circuit->shape;
     struct pool *pool = circuit->device->pool;
@@ -221,7 +221,7 @@ static enum cuzk_status sum_section(const struct backend_circuit *circuit,
     struct section_values values;
     TRY(section_values_init(&values, map, witness, err));
     struct pool *pool = circuit->device->pool;
-    struct msm_terms *both[] = { g1_terms, g2_terms };
+    struct msm_terms *both[] = {g1_terms, g2_terms};
     for (size_t i = 0; i < 2; i++) {
         if (!both[i])
             continue;

@@ -23,10 +23,10 @@ static void map_free(struct section_map *map)
 /* Numbers the points of one section. Takes ownership of `dense` (NULL: every aux variable has a
    point); input_dense NULL: no inputs at all. */
 static enum cuzk_status map_init(struct section_map *map, const struct shape *shape,
-                                 const uint64_t *full, uint64_t *dense,
-                                 const uint64_t *input_dense, struct cuzk_error *err)
+                                 const uint64_t *full, uint64_t *dense, const uint64_t *input_dense,
+                                 struct cuzk_error *err)
 {
-    *map = (struct section_map){ .dense = dense };
+    *map = (struct section_map){.dense = dense};
     map->point = mem_alloc((size_t)shape->n_inputs + shape->n_full, sizeof *map->point);
     map->source = mem_alloc((size_t)shape->n_inputs + shape->n_full, sizeof *map->source);
     if (!map->point || !map->source)
@@ -67,8 +67,8 @@ enum cuzk_status sections_init(struct sections *out, const struct shape *shape,
         goto out;
     all_inputs = mem_alloc(words_of(shape->n_inputs), sizeof *all_inputs);
     if (!all_inputs) {
-        status = error_set(err, CUZK_NO_MEMORY, "circuit of %u variables: out of memory",
-                           shape->n_aux);
+        status =
+            error_set(err, CUZK_NO_MEMORY, "circuit of %u variables: out of memory", shape->n_aux);
         goto out;
     }
     memset(all_inputs, 0xff, words_of(shape->n_inputs) * sizeof *all_inputs);
@@ -102,7 +102,7 @@ void sections_free(struct sections *sections)
 
 size_t sections_bytes(const struct sections *sections)
 {
-    const struct section_map *maps[] = { &sections->l, &sections->a, &sections->b };
+    const struct section_map *maps[] = {&sections->l, &sections->a, &sections->b};
     size_t bytes = 0;
     for (size_t i = 0; i < 3; i++)
         bytes += maps[i]->n_scalars * 2 * sizeof(uint32_t) + maps[i]->n_points / 8;

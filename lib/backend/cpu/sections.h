@@ -6,8 +6,9 @@
 
 struct msm_terms;
 
-/* Sections l, a and b over the variables of a circuit. A variable that does not occur in a matrix has
-   no point in its section, so points are numbered by rank: dense inputs, then dense aux variables. */
+/* Sections l, a and b over the variables of a circuit. A variable that does not occur in a matrix
+   has no point in its section, so points are numbered by rank: dense inputs, then dense aux
+   variables. */
 struct section_map {
     uint32_t n_points;
     uint32_t n_scalars; /* points whose variable is full-size: all inputs' and some aux' */
@@ -27,8 +28,8 @@ enum cuzk_status sections_init(struct sections *out, const struct shape *shape,
 void sections_free(struct sections *sections);
 size_t sections_bytes(const struct sections *sections);
 
-/* One partition's values in the form that sums want: the points whose variables are bits and set, and the
-   scalars of the others. */
+/* One partition's values in the form that sums want: the points whose variables are bits and set,
+   and the scalars of the others. */
 struct section_values {
     uint64_t *selected;
     struct fr *scalars;

@@ -32,9 +32,9 @@ static enum cuzk_status parse_pair(const char *text, size_t len, struct sim_timi
         unsigned *value;
         unsigned min, max;
     } keys[] = {
-        { "devices", &out->devices, 1, DEVICES_MAX }, { "load_ms", &out->load_ms, 0, MS_MAX },
-        { "prove_ms", &out->prove_ms, 0, MS_MAX },    { "jitter", &out->jitter, 0, JITTER_MAX },
-        { "fault_every", &out->fault_every, 0, MS_MAX },
+        {"devices", &out->devices, 1, DEVICES_MAX},    {"load_ms", &out->load_ms, 0, MS_MAX},
+        {"prove_ms", &out->prove_ms, 0, MS_MAX},       {"jitter", &out->jitter, 0, JITTER_MAX},
+        {"fault_every", &out->fault_every, 0, MS_MAX},
     };
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         const size_t key_len = strlen(keys[i].key);
@@ -61,7 +61,7 @@ static enum cuzk_status parse_pair(const char *text, size_t len, struct sim_timi
 
 enum cuzk_status sim_timing_parse(const char *text, struct sim_timing *out, struct cuzk_error *err)
 {
-    *out = (struct sim_timing){ .devices = 1, .prove_ms = 1000 };
+    *out = (struct sim_timing){.devices = 1, .prove_ms = 1000};
     while (text && *text != '\0') {
         const size_t len = strcspn(text, ",");
         TRY(parse_pair(text, len, out, err));
@@ -116,8 +116,8 @@ static enum cuzk_status sim_memory(const struct backend_device *device, struct b
 {
     (void)device;
     (void)err;
-    *out = (struct backend_memory){ .total_bytes = UINT64_C(1) << 40,
-                                    .free_bytes = UINT64_C(1) << 40 };
+    *out =
+        (struct backend_memory){.total_bytes = UINT64_C(1) << 40, .free_bytes = UINT64_C(1) << 40};
     return CUZK_OK;
 }
 
@@ -128,8 +128,8 @@ static void pass_time(const struct sim_timing *timing, unsigned ms, unsigned num
     /* Knuth's multiplicative hash spreads 0, 1, 2, … over ±jitter percent. */
     const uint64_t spread = (uint64_t)(number * 2654435761u) * (2 * timing->jitter + 1) >> 32;
     ns = ns * (100 - timing->jitter + spread) / 100;
-    struct timespec left = { .tv_sec = (time_t)(ns / 1000000000),
-                             .tv_nsec = (long)(ns % 1000000000) };
+    struct timespec left = {.tv_sec = (time_t)(ns / 1000000000),
+                            .tv_nsec = (long)(ns % 1000000000)};
     while (nanosleep(&left, &left) != 0 && errno == EINTR)
         ;
 }
@@ -182,8 +182,7 @@ static enum cuzk_status sim_prove(struct backend_circuit *circuit, const struct 
     g1_set_infinity(&out->b_g1);
     g2_set_infinity(&out->b_g2);
     if (device->timing.fault_every != 0 && number % device->timing.fault_every == 0)
-        return error_set(err, CUZK_DEVICE_FAULT, "%s: a fault was asked for",
-                         device->description);
+        return error_set(err, CUZK_DEVICE_FAULT, "%s: a fault was asked for", device->description);
     return CUZK_OK;
 }
 

@@ -14,9 +14,9 @@ static void test_timing(void **state)
     assert_ok(sim_timing_parse(NULL, &timing, &err), err);
     assert_int_equal(timing.devices, 1);
     assert_int_equal(timing.prove_ms, 1000);
-    assert_ok(sim_timing_parse("prove_ms=12,devices=3,jitter=90,load_ms=0,fault_every=2", &timing,
-                               &err),
-              err);
+    assert_ok(
+        sim_timing_parse("prove_ms=12,devices=3,jitter=90,load_ms=0,fault_every=2", &timing, &err),
+        err);
     assert_int_equal(timing.prove_ms, 12);
     assert_int_equal(timing.devices, 3);
     assert_int_equal(timing.jitter, 90);
@@ -27,8 +27,11 @@ static void test_bad_timing(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        "prove", "prove_ms", "prove_ms=", "prove_ms=-1", "prove_ms=1x", "prove_ms=99999999999",
-        "devices=0", "devices=65", "jitter=91", "=1", ",", "prove_ms=1,,load_ms=1", "speed=1",
+        "prove",       "prove_ms",    "prove_ms=",
+        "prove_ms=-1", "prove_ms=1x", "prove_ms=99999999999",
+        "devices=0",   "devices=65",  "jitter=91",
+        "=1",          ",",           "prove_ms=1,,load_ms=1",
+        "speed=1",
     };
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         struct sim_timing timing;
@@ -43,7 +46,7 @@ static void test_device(void **state)
 {
     (void)state;
     const struct backend *sim = backend_find("sim");
-    const struct backend_options options = { .sim_timing = "devices=2,prove_ms=20,fault_every=2" };
+    const struct backend_options options = {.sim_timing = "devices=2,prove_ms=20,fault_every=2"};
     const struct timeline_scope scope = TIMELINE_SCOPE(NULL, "job");
     struct backend_device *device;
     struct backend_circuit *circuit;

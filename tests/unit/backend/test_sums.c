@@ -1,15 +1,15 @@
 /* One body of tests for all backends: the five sums of a partition against their definition.
 
    The circuits are made up, with bits, full-size variables, several inputs and variables that are
-   missing from A or B. The key's points are known multiples of the generators, so that a sum is known
-   from the values alone. Backends that this build or machine does not have are left out. */
+   missing from A or B. The key's points are known multiples of the generators, so that a sum is
+   known from the values alone. Backends that this build or machine does not have are left out. */
 #include "unit/r1cs/toy.h"
 
 #include "backend/backend.h"
 #include "base/pool.h"
 #include "math/ntt.h"
 
-static const char *const names[] = { "cpu", "cuda" };
+static const char *const names[] = {"cpu", "cuda"};
 
 struct setting {
     const char *name; /* for messages */
@@ -121,8 +121,9 @@ static void expect_h(struct sample *s, struct row_values *rows, const struct fr 
     for (uint32_t i = 0; i < s->shape->n_inputs; i++)
         rows->a[rows->n++] = inputs[i];
     assert_true(rows->n <= domain && 2 * rows->n > domain);
-    assert_ok(ntt_quotient(rows->a, rows->b, s->shape->log2_domain, &ntt_arith_portable, NULL, &err),
-              err);
+    assert_ok(
+        ntt_quotient(rows->a, rows->b, s->shape->log2_domain, &ntt_arith_portable, NULL, &err),
+        err);
     s->h = fr_zero;
     while (s->key.n_h < domain - 1)
         add_term(&s->h, &rows->a[s->key.n_h], LOG_H, &s->key.n_h);
@@ -136,8 +137,8 @@ static void sample_init(struct sample *s, const struct toy *toy)
     assert_ok(shape_record(&program, &s->shape, &err), err);
     assert_ok(witness_synthesize(&program, s->shape, &s->witness, &err), err);
     const size_t domain = (size_t)1 << s->shape->log2_domain;
-    struct row_values rows = { mem_zalloc(domain, sizeof(struct fr)),
-                               mem_zalloc(domain, sizeof(struct fr)), 0 };
+    struct row_values rows = {mem_zalloc(domain, sizeof(struct fr)),
+                              mem_zalloc(domain, sizeof(struct fr)), 0};
     struct check_result result;
     struct fr *inputs;
     struct fr *aux;
@@ -173,7 +174,8 @@ static void assert_g1(const char *backend, const char *sum, const struct g1 *fou
         fail_msg("%s: sum %s is wrong", backend, sum);
 }
 
-static void assert_sums(const char *backend, const struct sample *s, const struct backend_sums *sums)
+static void assert_sums(const char *backend, const struct sample *s,
+                        const struct backend_sums *sums)
 {
     assert_g1(backend, "h", &sums->h, &s->h);
     assert_g1(backend, "l", &sums->l, &s->l);
@@ -189,10 +191,10 @@ static void assert_sums(const char *backend, const struct sample *s, const struc
 /* Opens device 0; false if this build or machine has no such backend. */
 static bool setting_open(struct setting *setting, const char *name, unsigned threads)
 {
-    const struct backend_options options = { .threads = threads };
+    const struct backend_options options = {.threads = threads};
     struct cuzk_error err;
     unsigned n;
-    *setting = (struct setting){ .name = name, .backend = backend_find(name) };
+    *setting = (struct setting){.name = name, .backend = backend_find(name)};
     if (!setting->backend || setting->backend->count(&options, &n, &err) == CUZK_NO_DEVICE)
         return false;
     assert_ok(setting->backend->open(&options, 0, &setting->device, &err), err);
@@ -220,10 +222,10 @@ static void test_sums(void **state)
 {
     (void)state;
     const struct toy toys[] = {
-        { .values = 1, .rounds = 1 },
-        { .values = 2, .rounds = 7 },
-        { .values = 3, .rounds = 7, .bits_only = true },
-        { .values = 4, .rounds = 20, .one_more_bit = true },
+        {.values = 1, .rounds = 1},
+        {.values = 2, .rounds = 7},
+        {.values = 3, .rounds = 7, .bits_only = true},
+        {.values = 4, .rounds = 20, .one_more_bit = true},
     };
     for (size_t t = 0; t < ARRAY_LEN(toys); t++) {
         struct sample sample;
@@ -245,22 +247,22 @@ static void test_key_must_fit(void **state)
 {
     (void)state;
     struct sample sample;
-    sample_init(&sample, &(struct toy){ .values = 1, .rounds = 2 });
+    sample_init(&sample, &(struct toy){.values = 1, .rounds = 2});
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         struct setting setting;
         if (!setting_open(&setting, names[i], 1))
             continue;
-        uint32_t *counts[] = { &sample.key.n_h, &sample.key.n_l, &sample.key.n_a,
-                               &sample.key.n_b_g1, &sample.key.n_b_g2 };
-        static const char *const sections[] = { "section h ", "section l ", "section a ",
-                                                "section b_g1 ", "section b_g2 " };
+        uint32_t *counts[] = {&sample.key.n_h, &sample.key.n_l, &sample.key.n_a, &sample.key.n_b_g1,
+                              &sample.key.n_b_g2};
+        static const char *const sections[] = {"section h ", "section l ", "section a ",
+                                               "section b_g1 ", "section b_g2 "};
         for (size_t k = 0; k < ARRAY_LEN(counts); k++) {
             struct backend_circuit *circuit;
             struct cuzk_error err;
             --*counts[k];
-            assert_int_equal(setting.backend->load(setting.device, sample.shape, &sample.key,
-                                                   &circuit, &err),
-                             CUZK_BAD_PARAMS);
+            assert_int_equal(
+                setting.backend->load(setting.device, sample.shape, &sample.key, &circuit, &err),
+                CUZK_BAD_PARAMS);
             assert_non_null(strstr(err.text, sections[k]));
             ++*counts[k];
         }
@@ -273,7 +275,7 @@ static void test_malformed_point(void **state)
 {
     (void)state;
     struct sample sample;
-    sample_init(&sample, &(struct toy){ .values = 1, .rounds = 2 });
+    sample_init(&sample, &(struct toy){.values = 1, .rounds = 2});
     const struct timeline_scope scope = TIMELINE_SCOPE(NULL, "job");
     struct setting setting;
     assert_true(setting_open(&setting, "cpu", 2));
@@ -281,7 +283,8 @@ static void test_malformed_point(void **state)
     struct backend_circuit *circuit;
     struct backend_sums sums;
     struct cuzk_error err;
-    assert_ok(setting.backend->load(setting.device, sample.shape, &sample.key, &circuit, &err), err);
+    assert_ok(setting.backend->load(setting.device, sample.shape, &sample.key, &circuit, &err),
+              err);
     assert_int_equal(setting.backend->prove(circuit, &sample.witness, &scope, &sums, &err),
                      CUZK_BAD_PARAMS);
     assert_non_null(strstr(err.text, "section h, point 5"));
@@ -296,8 +299,8 @@ static void test_witness_must_fit(void **state)
     (void)state;
     struct sample sample;
     struct sample other;
-    sample_init(&sample, &(struct toy){ .values = 1, .rounds = 2 });
-    sample_init(&other, &(struct toy){ .values = 1, .rounds = 1 });
+    sample_init(&sample, &(struct toy){.values = 1, .rounds = 2});
+    sample_init(&other, &(struct toy){.values = 1, .rounds = 1});
     const struct timeline_scope scope = TIMELINE_SCOPE(NULL, "job");
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         struct setting setting;
@@ -321,9 +324,9 @@ static void test_no_memory(void **state)
 {
     (void)state;
     struct sample sample;
-    sample_init(&sample, &(struct toy){ .values = 2, .rounds = 2 });
+    sample_init(&sample, &(struct toy){.values = 2, .rounds = 2});
     const struct timeline_scope scope = TIMELINE_SCOPE(NULL, "job");
-    const struct backend_options options = { .threads = 1 };
+    const struct backend_options options = {.threads = 1};
     const struct backend *cpu = backend_find("cpu");
     enum cuzk_status status = CUZK_NO_MEMORY;
     long after = 0;
@@ -353,8 +356,10 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums),           cmocka_unit_test(test_key_must_fit),
-        cmocka_unit_test(test_malformed_point), cmocka_unit_test(test_witness_must_fit),
+        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_key_must_fit),
+        cmocka_unit_test(test_malformed_point),
+        cmocka_unit_test(test_witness_must_fit),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,17 +5,17 @@
 #include "groth16/prove.h"
 #include "groth16/setup.h"
 
-static const char *const names[] = { "cpu", "cuda" };
+static const char *const names[] = {"cpu", "cuda"};
 
 static const struct tiny {
     const char *name;
     size_t n_rows;
     uint32_t n_inputs, n_aux;
 } tinies[] = {
-    { "t1-mul", 1, 2, 2 },
-    { "t2-density", 4, 3, 7 },
-    { "t3-pow2", 6, 2, 6 },
-    { "t4-pow2-plus1", 7, 2, 7 },
+    {"t1-mul", 1, 2, 2},
+    {"t2-density", 4, 3, 7},
+    {"t3-pow2", 6, 2, 6},
+    {"t4-pow2-plus1", 7, 2, 7},
 };
 
 /* A reference circuit with its values, key and texts. */
@@ -77,15 +77,15 @@ static void prove_and_compare(const struct sample *s, const struct backend *back
               err);
     proof_encode(bytes, &proof);
     assert_hex_equal(bytes, sizeof bytes, text_of(s, key));
-    assert_ok(verify_single(&s->params->vk, &proof, s->witness.inputs + 1,
-                            s->witness.n_inputs - 1, &err),
-              err);
+    assert_ok(
+        verify_single(&s->params->vk, &proof, s->witness.inputs + 1, s->witness.n_inputs - 1, &err),
+        err);
 }
 
 static void prove_all(const struct sample *s, const char *name, unsigned threads)
 {
     const struct backend *backend = backend_find(name);
-    const struct backend_options options = { .threads = threads };
+    const struct backend_options options = {.threads = threads};
     struct backend_device *device;
     struct backend_circuit *circuit;
     struct cuzk_error err;
@@ -129,7 +129,7 @@ static void random_blinding_gives_another_valid_proof(void **state)
     struct backend_circuit *circuit;
     struct proof proofs[2];
     sample_init(&s, &tinies[1]);
-    assert_ok(cpu->open(&(struct backend_options){ .threads = 1 }, 0, &device, &err), err);
+    assert_ok(cpu->open(&(struct backend_options){.threads = 1}, 0, &device, &err), err);
     assert_ok(cpu->load(device, s.shape, &s.key, &circuit, &err), err);
     for (unsigned i = 0; i < 2; i++) {
         struct blinding blinding;
@@ -158,15 +158,15 @@ static void a_simulation_makes_no_proof(void **state)
     struct cuzk_error err;
     struct backend_device *device;
     struct backend_circuit *circuit;
-    struct blinding blinding = { fr_one, fr_one };
+    struct blinding blinding = {fr_one, fr_one};
     struct proof proof;
     sample_init(&s, &tinies[0]);
-    assert_ok(sim->open(&(struct backend_options){ .sim_timing = "prove_ms=0" }, 0, &device, &err),
+    assert_ok(sim->open(&(struct backend_options){.sim_timing = "prove_ms=0"}, 0, &device, &err),
               err);
     assert_ok(sim->load(device, s.shape, &s.key, &circuit, &err), err);
-    assert_ok(prove_partition(sim, circuit, &s.params->vk, &s.witness, &blinding, &scope, &proof,
-                              &err),
-              err);
+    assert_ok(
+        prove_partition(sim, circuit, &s.params->vk, &s.witness, &blinding, &scope, &proof, &err),
+        err);
     uint8_t bytes[PROOF_BYTES];
     proof_encode(bytes, &proof);
     assert_int_equal(proof_decode(bytes, &proof, &err), CUZK_INVALID_ARGUMENT);

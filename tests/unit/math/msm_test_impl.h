@@ -1,5 +1,6 @@
 /* Tests of sums in one group; test_msm.c includes this for each. Points are known multiples of the
-   generator, so that the expected sum is one multiplication. Defines need G, JACOBIAN, GROUP_BYTES. */
+   generator, so that the expected sum is one multiplication. Defines need G, JACOBIAN, GROUP_BYTES.
+ */
 
 struct G(sample) {
     uint8_t *points;
@@ -17,7 +18,8 @@ static void G(times_generator)(struct JACOBIAN *out, const struct fr *log)
     G(mul)(out, &generator, log);
 }
 
-/* Points (first + step·i)·G: neighbours share nothing; steps of 0 and small cycles give repetitions. */
+/* Points (first + step·i)·G: neighbours share nothing; steps of 0 and small cycles give
+ * repetitions. */
 static void G(sample_init)(struct G(sample) * s, uint32_t n, uint64_t first, uint64_t step,
                            uint64_t cycle)
 {
@@ -73,7 +75,7 @@ static void G(check)(const struct G(sample) * s, bool use_bits, bool use_index)
         .scalars = s->scalars,
         .n_scalars = s->n_scalars,
     };
-    const struct G(kernel) *kernels[] = { &G(kernel_portable), G(kernel_best)() };
+    const struct G(kernel) * kernels[] = {&G(kernel_portable), G(kernel_best)()};
     for (size_t k = 0; k < ARRAY_LEN(kernels); k++) {
         for (unsigned threads = 0; threads <= 3; threads++) {
             struct pool *pool = threads ? pool_new(threads) : NULL;
@@ -196,7 +198,7 @@ static void G(test_skewed_scalars)(void **state)
 static void G(test_selected)(void **state)
 {
     (void)state;
-    static const uint32_t sizes[] = { 1, 63, 64, 65, 200, 1000 };
+    static const uint32_t sizes[] = {1, 63, 64, 65, 200, 1000};
     for (size_t k = 0; k < ARRAY_LEN(sizes); k++) {
         const uint32_t n = sizes[k];
         struct G(sample) s;
@@ -223,11 +225,11 @@ static void G(test_malformed_point)(void **state)
     G(set_scalars)(&s, 100);
     memset(s.selected, 0xff, 12);
     uint8_t *bad = s.points + 70 * GROUP_BYTES;
-    static const uint8_t firsts[] = { 0x40, 0x80, 0x20, 0x1b };
+    static const uint8_t firsts[] = {0x40, 0x80, 0x20, 0x1b};
     for (size_t k = 0; k < ARRAY_LEN(firsts); k++) {
         for (int bits = 0; bits <= 1; bits++) {
             bad[0] = firsts[k];
-            struct msm_terms terms = { .name = "h", .points = s.points, .n_points = 100 };
+            struct msm_terms terms = {.name = "h", .points = s.points, .n_points = 100};
             if (bits) {
                 terms.selected = s.selected;
             } else {
@@ -236,7 +238,7 @@ static void G(test_malformed_point)(void **state)
             }
             struct JACOBIAN sum;
             struct cuzk_error err;
-            const struct G(kernel) *kernels[] = { &G(kernel_portable), G(kernel_best)() };
+            const struct G(kernel) * kernels[] = {&G(kernel_portable), G(kernel_best)()};
             for (size_t i = 0; i < ARRAY_LEN(kernels); i++) {
                 assert_int_equal(G(msm)(&sum, &terms, kernels[i], NULL, &err), CUZK_BAD_PARAMS);
                 assert_non_null(strstr(err.text, "section h, point 70"));
@@ -244,8 +246,8 @@ static void G(test_malformed_point)(void **state)
         }
     }
     memset(bad, 0, GROUP_BYTES); /* (0, 0) is how infinity looks in memory, not a point */
-    const struct msm_terms zero = { .name = "h", .points = s.points, .n_points = 100,
-                                    .scalars = s.scalars, .n_scalars = 100 };
+    const struct msm_terms zero = {
+        .name = "h", .points = s.points, .n_points = 100, .scalars = s.scalars, .n_scalars = 100};
     struct JACOBIAN sum;
     assert_int_equal(G(msm)(&sum, &zero, NULL, NULL, NULL), CUZK_BAD_PARAMS);
     G(sample_free)(&s);
@@ -258,9 +260,12 @@ static void G(test_no_memory)(void **state)
     G(sample_init)(&s, 50, 5, 1, UINT64_MAX);
     G(set_scalars)(&s, 50);
     s.selected[0] = 0xf0f;
-    const struct msm_terms terms = { .name = "h", .points = s.points, .n_points = 50,
-                                     .selected = s.selected, .scalars = s.scalars,
-                                     .n_scalars = 50 };
+    const struct msm_terms terms = {.name = "h",
+                                    .points = s.points,
+                                    .n_points = 50,
+                                    .selected = s.selected,
+                                    .scalars = s.scalars,
+                                    .n_scalars = 50};
     enum cuzk_status status = CUZK_NO_MEMORY;
     long after = 0;
     for (; status == CUZK_NO_MEMORY; after++) {

@@ -26,7 +26,7 @@
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(test_small_sizes),  BOTH(test_single_scalars), BOTH(test_random),
+        BOTH(test_small_sizes),     BOTH(test_single_scalars), BOTH(test_random),
         BOTH(test_repeated_points), BOTH(test_skewed_scalars), BOTH(test_selected),
         BOTH(test_malformed_point), BOTH(test_no_memory),
     };
