@@ -1,6 +1,6 @@
 /* Exact products of 52-bit integers with floating-point instructions (AVX2 and FMA), four at a
-   time. Include it first: it switches the compiler to these instructions for the rest of the file,
-   so what it contains must only run where __builtin_cpu_supports says so.
+   time. The files that include it are compiled for these instructions (CMakeLists.txt); what they
+   contain must only run where __builtin_cpu_supports says so.
 
    A product a·b of integers below 2^52 has 104 bits. Rounding towards zero, fma(a, b, 2^104) keeps
    its upper 52 bits in the last places of the result, and a second fma yields the lower 52 bits
@@ -14,14 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#if defined(__x86_64__)
+#if defined(__AVX2__) && defined(__FMA__)
 #define MATH_HAVE_AVX2 1
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
-#else
-#pragma GCC target("avx2,fma")
-#endif
 #include <immintrin.h>
 
 #define AVX2_INLINE static inline __attribute__((always_inline))
