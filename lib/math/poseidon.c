@@ -29,7 +29,7 @@ const struct poseidon_constants *poseidon_constants(unsigned arity)
         if (constants[i].arity == arity)
             return &constants[i];
     }
-    CHECK(!"an arity that no tree uses");
+    CHECK(false && "an arity that no tree uses");
     return NULL;
 }
 

@@ -69,7 +69,7 @@ unsigned c1_store_count(const struct c1_parser *parser, enum c1_type type)
     case C1_HASHES:
         return tree->arity[parser->place.level] - 1u;
     default:
-        CHECK(!"an array of the grammar");
+        CHECK(false && "an array of the grammar");
         return 0;
     }
 }
