@@ -179,12 +179,6 @@ static enum cuzk_status start_engine(struct daemon *daemon, struct cuzk_error *e
     return cuzk_engine_open(&options, &daemon->engine, err);
 }
 
-static bool is_loopback(const char *address)
-{
-    return strncmp(address, "unix:", 5) == 0 || strncmp(address, "127.", 4) == 0 ||
-           strncmp(address, "localhost:", 10) == 0 || strncmp(address, "[::1]:", 6) == 0;
-}
-
 /* Splits daemon.listen in place into at most LISTEN_MAX addresses. */
 static enum cuzk_status split_addresses(char *list, const char **addresses, size_t *count,
                                         struct cuzk_error *err)
@@ -208,13 +202,14 @@ static enum cuzk_status check_exposure(const struct config *config, const char *
 {
     bool safe =
         *config_text(config, CONFIG_TLS_CERT) || config_number(config, CONFIG_ALLOW_INSECURE_TCP);
-    for (size_t i = 0; i < count && !safe; i++) {
-        if (!is_loopback(addresses[i]))
-            return error_set(
-                err, CUZK_INVALID_ARGUMENT,
-                "daemon.listen: %s is reachable from outside without TLS; set tls.cert "
-                "and tls.key, or daemon.allow_insecure_tcp = true",
-                addresses[i]);
+    for (size_t i = 0; i < count; i++) {
+        bool private_only;
+        TRY(rpc_address_check(addresses[i], &private_only, err));
+        if (!private_only && !safe)
+            return error_set(err, CUZK_INVALID_ARGUMENT,
+                             "daemon.listen: %s is reachable from outside without TLS; set "
+                             "tls.cert and tls.key, or daemon.allow_insecure_tcp = true",
+                             addresses[i]);
     }
     return CUZK_OK;
 }

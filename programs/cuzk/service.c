@@ -24,6 +24,7 @@ struct call_work {
     struct service *service;
     struct rpc_call *call;
     void (*serve)(struct call_work *work);
+    uint64_t received_ns; /* when the whole message was there */
     /* Prove only: whether the client is gone, and the job to cancel then. */
     _Atomic bool abandoned;
     char job_id[CUZK_JOB_ID_BYTES];
@@ -156,6 +157,14 @@ static enum cuzk_status submit(struct service *service, const Cuzk__V1__SubmitPr
     return status;
 }
 
+/* What the request's way from the last received byte to the accepted job took. */
+static void note_request(const struct call_work *work, const char *job_id)
+{
+    struct timeline_scope scope = TIMELINE_SCOPE(work->service->timeline, job_id);
+    timeline_emit_at(&scope, TIMELINE_RPC_START, -1, work->received_ns);
+    timeline_emit(&scope, TIMELINE_RPC_END, -1);
+}
+
 static void serve_submit(struct call_work *work)
 {
     Cuzk__V1__SubmitProofRequest *request =
@@ -168,10 +177,12 @@ static void serve_submit(struct call_work *work)
         submit(work->service, request, work->job_id, &response.queue_position, &err);
     message_free(&request->base);
     response.job_id = work->job_id;
-    if (status == CUZK_OK)
-        reply_message(work->call, &response.base);
-    else
+    if (status != CUZK_OK) {
         fail_call(work->call, &err);
+        return;
+    }
+    note_request(work, work->job_id);
+    reply_message(work->call, &response.base);
 }
 
 /* ---- waiting -------------------------------------------------------------------------------- */
@@ -287,6 +298,7 @@ static void serve_prove(struct call_work *work)
         fail_call(work->call, &err);
         return;
     }
+    note_request(work, job_id);
     memcpy(work->job_id, job_id, sizeof job_id);
     /* Whoever comes second, this or abandon_prove, sees what the first one left. */
     if (atomic_exchange(&work->abandoned, true))
@@ -463,7 +475,8 @@ static void serve_evict(struct call_work *work)
         fail_call(work->call, &err);
 }
 
-/* ---- marks in the timeline -------------------------------------------------------------------- */
+/* ---- marks in the timeline --------------------------------------------------------------------
+ */
 
 enum { LABEL_MAX = 64 };
 
@@ -539,6 +552,7 @@ static void queue_call(struct rpc_call *call, struct service *service,
     }
     work->service = service;
     work->call = call;
+    work->received_ns = clock_now_ns();
     work->serve = serve;
     /* One reference for the queue, one for the server's hooks. */
     atomic_init(&work->references, 2);

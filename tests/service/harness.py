@@ -52,9 +52,10 @@ def unpack(name, folder):
 
 
 class Daemon:
-    """A daemon with a unix socket (and TCP if asked for) in a folder of its own."""
+    """A daemon with a unix socket (and TCP if asked for) in a folder of its own. It does not outlive
+    the test: `cleanup` is the test's addCleanup or addClassCleanup."""
 
-    def __init__(self, folder=None, settings=(), tcp=False, environment=None):
+    def __init__(self, cleanup, folder=None, settings=(), tcp=False, environment=None):
         self.owned = None if folder else tempfile.TemporaryDirectory(prefix="cuzk-test-")
         self.folder = folder or self.owned.name
         self.socket = os.path.join(self.folder, "cuzk.sock")
@@ -68,7 +69,15 @@ class Daemon:
         self.start_offset = os.path.getsize(self.log_path)
         self.process = subprocess.Popen(command, stderr=self.log, stdout=self.log,
                                         env=dict(os.environ, **(environment or {})))
+        cleanup(self.kill)
         self.wait_for_line("listening on " + ("127.0.0.1" if tcp else "unix"))
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.signal(signal.SIGKILL)
+            self.wait()
+        if self.owned:
+            self.owned.cleanup()
 
     def read_log(self):
         with open(self.log_path, encoding="utf-8", errors="replace") as log:
@@ -106,8 +115,6 @@ class Daemon:
         if self.process.poll() is None:
             self.signal(signal.SIGTERM)
             self.wait()
-        if self.owned:
-            self.owned.cleanup()
 
 
 def proto_modules():

@@ -16,7 +16,7 @@ class JavaScript(unittest.TestCase):
     def test_grpc_js(self):
         if not os.path.exists(os.path.join(HERE, "node_modules", "@grpc", "grpc-js")):
             skip_line("npm packages of the service tests are not installed (tools/setup)")
-        daemon = Daemon()
+        daemon = Daemon(self.addCleanup)
         result = run("node", os.path.join(HERE, "client.mjs"), f"unix:{daemon.socket}", C1_WRAPPED,
                      timeout=600)
         daemon.stop()
@@ -53,18 +53,14 @@ class Conformance(unittest.TestCase):
     def test_unix_socket(self):
         with tempfile.TemporaryDirectory() as folder:
             program = unpack("vectors/clients/wire-check.xz", folder)
-            daemon = Daemon(tcp=True)
+            daemon = Daemon(self.addCleanup, tcp=True)
             self.check(program, daemon.address, daemon.tcp_address())
-            daemon.signal(signal.SIGKILL)
-            daemon.wait()
 
     def test_tcp(self):
         with tempfile.TemporaryDirectory() as folder:
             program = unpack("vectors/clients/wire-check.xz", folder)
-            daemon = Daemon(tcp=True)
+            daemon = Daemon(self.addCleanup, tcp=True)
             self.check(program, daemon.tcp_address(), daemon.address)
-            daemon.signal(signal.SIGKILL)
-            daemon.wait()
 
 
 if __name__ == "__main__":

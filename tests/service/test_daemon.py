@@ -74,7 +74,8 @@ class OneDaemon(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.daemon = Daemon(settings=["daemon.status_listen=127.0.0.1:0"], tcp=True)
+        cls.daemon = Daemon(cls.addClassCleanup, tcp=True,
+                            settings=["daemon.status_listen=127.0.0.1:0"])
         cls.client = Client(cls.daemon.address)
 
     @classmethod
@@ -256,7 +257,7 @@ class OneDaemon(unittest.TestCase):
 
 class Stopping(unittest.TestCase):
     def test_sigterm_finishes_what_runs(self):
-        daemon = Daemon()
+        daemon = Daemon(self.addCleanup)
         client = Client(daemon.address)
         answers = []
         thread = threading.Thread(target=lambda: answers.append(client.prove(request_id="last")))
@@ -274,7 +275,7 @@ class Stopping(unittest.TestCase):
         daemon.stop()
 
     def test_a_second_signal_stops_at_once(self):
-        daemon = Daemon()
+        daemon = Daemon(self.addCleanup)
         Client(daemon.address).submit(request_id="cut short")
         daemon.wait_for_line("SYNTH_START")
         daemon.signal(signal.SIGTERM)
@@ -286,26 +287,26 @@ class Stopping(unittest.TestCase):
     def test_accepted_jobs_survive_kill_9(self):
         with tempfile.TemporaryDirectory(prefix="cuzk-test-") as folder:
             settings = [f"daemon.state_dir={folder}/state"]
-            daemon = Daemon(folder=folder, settings=settings)
+            daemon = Daemon(self.addCleanup, folder=folder, settings=settings)
             client = Client(daemon.address)
             jobs = [client.submit(request_id=f"job-{i}", payload=read(C1) + b" " * i).job_id
                     for i in range(2)]
             daemon.wait_for_line("SYNTH_START")
             daemon.signal(signal.SIGKILL)
             daemon.wait()
-            daemon = Daemon(folder=folder, settings=settings)
+            daemon = Daemon(self.addCleanup, folder=folder, settings=settings)
             client = Client(daemon.address)
             for job in jobs:
                 self.assertEqual(client.wait(job).status, COMPLETED)
             # A finished proof is served by the next process as well.
             proof = client.wait(jobs[0]).proof
             daemon.stop()
-            daemon = Daemon(folder=folder, settings=settings)
+            daemon = Daemon(self.addCleanup, folder=folder, settings=settings)
             self.assertEqual(Client(daemon.address).wait(jobs[0]).proof, proof)
             daemon.stop()
 
     def test_sighup_reloads_the_log_level(self):
-        daemon = Daemon()
+        daemon = Daemon(self.addCleanup)
         daemon.signal(signal.SIGHUP)
         daemon.wait_for_line("configuration reloaded")
         daemon.stop()
@@ -313,7 +314,7 @@ class Stopping(unittest.TestCase):
 
 class Bench(unittest.TestCase):
     def test_batch_output_and_waterfall(self):
-        daemon = Daemon()
+        daemon = Daemon(self.addCleanup)
         result = run(BENCH, "-a", daemon.address, "--param-cache", PARAMS, "batch", "-t", "porep",
                      "--c1", C1_WRAPPED, "-c", "2", "-j", "2", timeout=600)
         daemon.signal(signal.SIGTERM)
@@ -331,7 +332,7 @@ class Bench(unittest.TestCase):
         daemon.stop()
 
     def test_failed_jobs_and_absent_daemons_are_failures(self):
-        daemon = Daemon()
+        daemon = Daemon(self.addCleanup)
         bad = os.path.join(daemon.folder, "bad.json")
         with open(bad, "wb") as file:
             file.write(mutated_c1(seed=[0] * 32))
