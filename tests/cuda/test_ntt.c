@@ -98,13 +98,14 @@ static void test_quotient(void **state)
     unsigned most = text ? (unsigned)strtoul(text, NULL, 10) : 20;
     struct pool *pool = pool_new(0);
     assert_non_null(pool);
-    for (unsigned log2_n = NTT_CUDA_LOG2_MIN; log2_n <= most && log2_n <= NTT_CUDA_LOG2_MAX; log2_n++)
+    for (unsigned log2_n = NTT_CUDA_LOG2_MIN; log2_n <= most && log2_n <= NTT_CUDA_LOG2_MAX;
+         log2_n++)
         check_size(log2_n, pool);
     pool_free(pool);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_quotient) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_quotient)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

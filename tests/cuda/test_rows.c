@@ -1,6 +1,7 @@
 /* Row values on the device against those of the processor, bit for bit.
 
-   CUZK_CUDA_C1 names one more C1 file, for instance one of a full-size sector; times are printed. */
+   CUZK_CUDA_C1 names one more C1 file, for instance one of a full-size sector; times are printed.
+ */
 #include "cuda/device.h"
 #include "unit/r1cs/toy.h"
 
@@ -38,7 +39,7 @@ static struct on_device upload(const struct rows_image *image, const struct witn
 
 static void on_device_free(struct on_device *d)
 {
-    void *all[] = { d->image, d->bits, d->full, d->inputs, d->a, d->b };
+    void *all[] = {d->image, d->bits, d->full, d->inputs, d->a, d->b};
     for (size_t i = 0; i < ARRAY_LEN(all); i++)
         MUST(cudaFree(all[i]));
 }
@@ -57,13 +58,14 @@ static void assert_rows(const char *side, const void *device, const struct fr *e
     }
     mem_free(found);
     if (wrong > 0)
-        fail_msg("side %s: %zu of %zu rows are wrong, the first is %zu", side, wrong, domain, first);
+        fail_msg("side %s: %zu of %zu rows are wrong, the first is %zu", side, wrong, domain,
+                 first);
 }
 
 static double run_rows(const struct rows_image *image, const struct on_device *d,
                        unsigned log2_domain)
 {
-    const struct rows_witness witness = { d->bits, d->full, d->inputs };
+    const struct rows_witness witness = {d->bits, d->full, d->inputs};
     cudaEvent_t events[2];
     double best_ms = 1e9;
     for (int i = 0; i < 2; i++)
@@ -114,11 +116,11 @@ static void test_toys(void **state)
     if (no_device())
         skip();
     const struct toy toys[] = {
-        { .values = 1, .rounds = 1 },
-        { .values = 2, .rounds = 7 },
-        { .values = 3, .rounds = 7, .bits_only = true },
-        { .values = 4, .rounds = 20, .one_more_bit = true },
-        { .values = 5, .rounds = 200 },
+        {.values = 1, .rounds = 1},
+        {.values = 2, .rounds = 7},
+        {.values = 3, .rounds = 7, .bits_only = true},
+        {.values = 4, .rounds = 20, .one_more_bit = true},
+        {.values = 5, .rounds = 200},
     };
     for (size_t i = 0; i < ARRAY_LEN(toys); i++) {
         struct circuit_program program = toy_program(&toys[i]);
@@ -136,7 +138,7 @@ static void check_c1(const char *path)
     assert_ok(c1_parse(text, len, &c1, &err), err);
     assert_ok(c1_check(c1, NULL, NULL, &err), err);
     mem_free(text);
-    struct circuit_program program = { porep_synthesize, c1_partition(c1, 0) };
+    struct circuit_program program = {porep_synthesize, c1_partition(c1, 0)};
     check_program(path, &program);
     c1_free(c1);
 }

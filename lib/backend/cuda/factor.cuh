@@ -1,9 +1,9 @@
 /* Products of Fr elements with factors known in advance (Shoup; V. Shoup's NTL, "MulModPrecon").
 
-   For a factor w the table also holds q = ⌊w·2^256 / r⌋. Then ⌊x·q / 2^256⌋·r is x·w less a number below
-   2r, and only low halves of two products are left. Of x·q the columns below 2^192 are dropped, which
-   makes the quotient too small by at most one, provided that x < 2^256·(1 - 2^-28): 86 wide products in
-   place of 128 (spec/gpu-ntt.md, section 1).
+   For a factor w the table also holds q = ⌊w·2^256 / r⌋. Then ⌊x·q / 2^256⌋·r is x·w less a number
+   below 2r, and only low halves of two products are left. Of x·q the columns below 2^192 are
+   dropped, which makes the quotient too small by at most one, provided that x < 2^256·(1 - 2^-28):
+   86 wide products in place of 128 (spec/gpu-ntt.md, section 1).
 
    x may be in Montgomery form or not: the result is in the same form. */
 #ifndef CUDA_FACTOR_CUH
@@ -34,13 +34,15 @@ namespace factor
 /* 2^256 - r. */
 static __device__ __forceinline__ constexpr uint32_t minus_r(int i)
 {
-    constexpr uint32_t limbs[8] = { 0xffffffffu, 0x00000000u, 0x0001a401u, 0xac425bfdu,
-                                    0xf65e27fau, 0xccc627f7u, 0xd66282b7u, 0x8c1258acu };
+    constexpr uint32_t limbs[8] = {0xffffffffu, 0x00000000u, 0x0001a401u, 0xac425bfdu,
+                                   0xf65e27fau, 0xccc627f7u, 0xd66282b7u, 0x8c1258acu};
     return limbs[i];
 }
 
-/* One limb's products with columns of one parity, from column `low` on, whose accumulator is acc[0]. */
-static __device__ __forceinline__ void mad_row(uint32_t *acc, const uint32_t *b, uint32_t a, int count)
+/* One limb's products with columns of one parity, from column `low` on, whose accumulator is
+ * acc[0]. */
+static __device__ __forceinline__ void mad_row(uint32_t *acc, const uint32_t *b, uint32_t a,
+                                               int count)
 {
 #pragma unroll
     for (int k = 0; k < count; k++) {
@@ -58,7 +60,8 @@ static __device__ __forceinline__ void mul_high(uint32_t out[8], const Fr &x, co
     uint32_t odd[9] = {};   /* limbs 7 … 15 */
 #pragma unroll
     for (int i = 0; i < 8; i++) {
-        /* Columns low, low + 2, … ≤ i + 7. A chain without a new column carries into a fresh limb. */
+        /* Columns low, low + 2, … ≤ i + 7. A chain without a new column carries into a fresh limb.
+         */
         int low = i <= 6 ? 6 : 8;
         int count = (i + 7 - low) / 2 + 1;
         mad_row(even + low - 6, y.limb + low - i, x.limb[i], count);
@@ -115,7 +118,7 @@ static __device__ __forceinline__ Fr operator*(const Fr &x, const Factor &w)
 #pragma unroll
     for (int i = 0; i < 8; i++)
         factor::mad_low_row(even, odd, w.value.limb, x.limb[i], i);
-    /* -q·r = q·(minus_r), whose limbs 0 and 1 stand for 2^32 - 1. */
+        /* -q·r = q·(minus_r), whose limbs 0 and 1 stand for 2^32 - 1. */
 #pragma unroll
     for (int i = 0; i < 8; i++)
         minus[i] = factor::minus_r(i);
@@ -167,8 +170,8 @@ static __device__ __forceinline__ Fr sub_lazy(const Fr &a, const Fr &b)
     return out;
 }
 
-/* The factor of an element in Montgomery form. w·2^256 = q·r + (w·2^256 mod r), and the remainder is that
-   form, so q = -form/r mod 2^256, limb by limb since r = 1 mod 2^32. */
+/* The factor of an element in Montgomery form. w·2^256 = q·r + (w·2^256 mod r), and the remainder
+   is that form, so q = -form/r mod 2^256, limb by limb since r = 1 mod 2^32. */
 static __device__ __noinline__ Factor make_factor(const Fr &form)
 {
     Factor out;

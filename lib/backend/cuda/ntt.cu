@@ -1,15 +1,19 @@
 /* Six transforms make the quotient (spec/gpu-ntt.md, sections 2 and 6).
 
-   The n elements are seen as a box of n1 × n2 × n3, each side a power of two from 2^6 to 2^9 (below
-   2^18 elements n1 = 1). An inverse transform goes from natural order, address (x1, x2, x3), to reversed
-   order, address (k1, k2, k3) for coefficient k1 + n1·k2 + n1·n2·k3; a forward one goes back. Each is
-   one pass a side, in place. A pass transforms columns of that side within a block, by radix 8, and
-   multiplies by what the next pass needs:
-       inverse: side 1, then w^-(k1·(x2,x3)); side 2, then v^-(k2·x3); side 3        v = w^n1
-       forward: side 3, then v^(k2·x3); side 2, then w^(k1·(x2,x3)); side 1
-   An inverse transform of a column is the forward one with the rows read in reversed order. Powers of
-   w are looked up as a product of two table entries. 1/n and the coset's powers of 7 are in the tables:
-   7^k = 7^(n1·k2) · 7^(k1 + n1·n2·k3), the first part beside v's powers, the second a table of its own. */
+   The n elements are seen as a box of n1 × n2 × n3, each side a power of two from 2^6 to 2^9
+   (below 2^18 elements n1 = 1). An inverse transform goes from natural order, address
+   (x1, x2, x3), to reversed order, address (k1, k2, k3) for coefficient k1 + n1·k2 + n1·n2·k3;
+   a forward one goes back. Each is one pass a side, in place. A pass transforms columns of that
+   side within a block, by radix 8, and multiplies by what the next pass needs, with v = w^n1:
+
+   inverse: side 1, then w^-(k1·(x2,x3)); side 2, then v^-(k2·x3); side 3
+
+   forward: side 3, then v^(k2·x3); side 2, then w^(k1·(x2,x3)); side 1
+
+   An inverse transform of a column is the forward one with the rows read in reversed order. Powers
+   of w are looked up as a product of two table entries. 1/n and the coset's powers of 7 are in the
+   tables: 7^k = 7^(n1·k2) · 7^(k1 + n1·n2·k3), the first part beside v's powers, the second a table
+   of its own. */
 #include "arena.cuh"
 #include "ntt.h"
 #include "ntt_pass.cuh"
@@ -23,9 +27,10 @@ constexpr int SMALL_THREADS = 1024;
 
 Box make_box(unsigned log2_n)
 {
-    Box box = { log2_n, 0, 0, 0 };
+    Box box = {log2_n, 0, 0, 0};
     if (log2_n <= 2 * LOG2_SIDE_MAX) {
-        box.log2_3 = log2_n <= LOG2_SIDE_MAX + LOG2_SIDE_MIN ? LOG2_SIDE_MIN : log2_n - LOG2_SIDE_MAX;
+        box.log2_3 =
+            log2_n <= LOG2_SIDE_MAX + LOG2_SIDE_MIN ? LOG2_SIDE_MIN : log2_n - LOG2_SIDE_MAX;
     } else {
         box.log2_3 = log2_n <= 24 ? LOG2_SIDE_MIN : log2_n - 2 * LOG2_SIDE_MAX;
         box.log2_1 = log2_n - box.log2_3 - LOG2_SIDE_MIN;
@@ -36,7 +41,7 @@ Box make_box(unsigned log2_n)
     return box;
 }
 
-/* --- tables -------------------------------------------------------------------------------------- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 enum Scale { SCALE_NONE, SCALE_INVERSE_N, SCALE_INVERSE_N_D, SCALE_COUNT };
 
@@ -48,11 +53,11 @@ struct Constants {
 
 struct Tables {
     Constants *constants;
-    uint4 *stage_a[3], *stage_b[3];       /* by side: see dft_columns */
-    Factor *power_2[2], *power_3[2];      /* [forward]: w^±(k1·x2·n3), w^±(k1·x3) at [k1][x2 or x3] */
-    Factor *v_inverse, *v_inverse_d;      /* v^-(k2·x3)/n at [k2][x3]; and /d */
-    Factor *v_coset, *v_inverse_coset;    /* v^(k2·x3)·7^(n1·k2); v^-(k2·x3)·7^-(n1·k2)/n/d */
-    Factor *coset, *inverse_coset;        /* 7^±(k1 + n1·n2·k3) at [k1][k3] */
+    uint4 *stage_a[3], *stage_b[3]; /* by side: see dft_columns */
+    Factor *power_2[2], *power_3[2]; /* [forward]: w^±(k1·x2·n3), w^±(k1·x3) at [k1][x2 or x3] */
+    Factor *v_inverse, *v_inverse_d;   /* v^-(k2·x3)/n at [k2][x3]; and /d */
+    Factor *v_coset, *v_inverse_coset; /* v^(k2·x3)·7^(n1·k2); v^-(k2·x3)·7^-(n1·k2)/n/d */
+    Factor *coset, *inverse_coset;     /* 7^±(k1 + n1·n2·k3) at [k1][k3] */
     Fr *small_roots, *small_coset, *small_inverse_coset; /* small sizes: w^i, 7^i, 7^-i */
     size_t bytes;
 
@@ -65,7 +70,7 @@ struct Tables {
             small_coset = arena.take<Fr>(size_t(1) << box.log2_n);
             small_inverse_coset = arena.take<Fr>(size_t(1) << box.log2_n);
         } else {
-            const unsigned sides[3] = { box.log2_1, box.log2_2, box.log2_3 };
+            const unsigned sides[3] = {box.log2_1, box.log2_2, box.log2_3};
             for (int i = 0; i < 3; i++) {
                 stage_a[i] = arena.take<uint4>(size_t(7 * 4) << (sides[i] ? sides[i] - 3 : 0));
                 stage_b[i] = arena.take<uint4>(size_t(7 * 4) << (sides[i] ? sides[i] - 6 : 0));
@@ -94,14 +99,14 @@ __device__ Fr small_power(const Fr &base, uint32_t exponent)
 /* 7^((r-1)/2^32), of order 2^32, and 7, both in Montgomery form. */
 __device__ Fr root_of_unity()
 {
-    return { 0x5f0e466au, 0xb9b58d8cu, 0x1819d7ecu, 0x5b1b4c80u,
-             0x52a31e64u, 0x0af53ae3u, 0x19e9b27bu, 0x5bf3addau };
+    return {0x5f0e466au, 0xb9b58d8cu, 0x1819d7ecu, 0x5b1b4c80u,
+            0x52a31e64u, 0x0af53ae3u, 0x19e9b27bu, 0x5bf3addau};
 }
 
 __device__ Fr generator()
 {
-    return { 0xfffffff1u, 0x0000000eu, 0x00189c0fu, 0x17e363d3u,
-             0x6f8457b0u, 0xff9c5787u, 0x8fc5a8c4u, 0x35133220u };
+    return {0xfffffff1u, 0x0000000eu, 0x00189c0fu, 0x17e363d3u,
+            0x6f8457b0u, 0xff9c5787u, 0x8fc5a8c4u, 0x35133220u};
 }
 
 __global__ void make_constants(unsigned log2_n, Constants *out)
@@ -121,8 +126,8 @@ __global__ void make_constants(unsigned log2_n, Constants *out)
     *out = c;
 }
 
-/* Entry (high, low), low < 2^log2_low, of a table: scale · w^±(high·low·step) · 7^±(high·coset_high +
-   low·coset_low). */
+/* Entry (high, low), low < 2^log2_low, of a table: scale · w^±(high·low·step) · 7^±(high·coset_high
+   + low·coset_low). */
 struct TableSpec {
     unsigned log2_low;
     uint32_t step, coset_high, coset_low;
@@ -139,7 +144,8 @@ __device__ Fr table_entry(const TableSpec &spec, const Constants &c, uint32_t i)
     return w * shift * c.scale[spec.scale];
 }
 
-__global__ void fill_factors(TableSpec spec, const Constants *constants, uint32_t count, Factor *out)
+__global__ void fill_factors(TableSpec spec, const Constants *constants, uint32_t count,
+                             Factor *out)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < count)
@@ -169,7 +175,7 @@ __global__ void fill_stage(const Constants *constants, uint32_t step, uint32_t c
         out[((k - 1) * 4 + part) * count + i] = entry.parts[part];
 }
 
-/* --- the quotient -------------------------------------------------------------------------------- */
+/* --- the quotient ----------------------------------------------------------------------------- */
 
 void launch_pass(const Pass &pass, unsigned log2_rows, bool contiguous, After after,
                  cudaStream_t stream)
@@ -231,7 +237,8 @@ class Chain
         launch_pass(pass, box_.log2_3, true, AFTER_LAST, stream_);
     }
 
-    /* Coefficients in reversed order, already times the coset's part by k1 and k3, to values on it. */
+    /* Coefficients in reversed order, already times the coset's part by k1 and k3, to values on it.
+     */
     void to_coset_values(Fr *data)
     {
         Pass pass = make_pass(data, 2, false);
@@ -279,7 +286,7 @@ class Chain
     cudaStream_t stream_;
 };
 
-/* --- small sizes: one block, radix 2, natural order ----------------------------------------------- */
+/* --- small sizes: one block, radix 2, natural order ------------------------------------------- */
 
 struct Small {
     unsigned log2_n;
@@ -355,33 +362,33 @@ void fill(const TableSpec &spec, const Tables &tables, unsigned log2_count, Fact
 
 void build_box(const Tables &tables, const Box &box, cudaStream_t stream)
 {
-    const unsigned sides[3] = { box.log2_1, box.log2_2, box.log2_3 };
+    const unsigned sides[3] = {box.log2_1, box.log2_2, box.log2_3};
     for (int i = 0; i < 3; i++) {
         if (sides[i] == 0)
             continue;
         uint32_t step = 1u << (box.log2_n - sides[i]), count = 1u << (sides[i] - 3);
         fill_stage<<<(7 * count + 127) / 128, 128, 0, stream>>>(tables.constants, step, count,
                                                                 tables.stage_a[i]);
-        fill_stage<<<(7 * count / 8 + 127) / 128, 128, 0, stream>>>(
-            tables.constants, 8 * step, count / 8, tables.stage_b[i]);
+        fill_stage<<<(7 * count / 8 + 127) / 128, 128, 0, stream>>>(tables.constants, 8 * step,
+                                                                    count / 8, tables.stage_b[i]);
     }
     for (int forward = 0; forward < 2; forward++) {
         bool inverse = forward == 0;
-        fill({ box.log2_2, 1u << box.log2_3, 0, 0, inverse, SCALE_NONE }, tables,
+        fill({box.log2_2, 1u << box.log2_3, 0, 0, inverse, SCALE_NONE}, tables,
              box.log2_1 + box.log2_2, tables.power_2[forward], stream);
-        fill({ box.log2_3, 1, 0, 0, inverse, SCALE_NONE }, tables, box.log2_1 + box.log2_3,
+        fill({box.log2_3, 1, 0, 0, inverse, SCALE_NONE}, tables, box.log2_1 + box.log2_3,
              tables.power_3[forward], stream);
     }
     uint32_t n1 = 1u << box.log2_1, n12 = n1 << box.log2_2;
     unsigned log2_v = box.log2_2 + box.log2_3, log2_coset = box.log2_1 + box.log2_3;
-    fill({ box.log2_3, n1, 0, 0, true, SCALE_INVERSE_N }, tables, log2_v, tables.v_inverse, stream);
-    fill({ box.log2_3, n1, 0, 0, true, SCALE_INVERSE_N_D }, tables, log2_v, tables.v_inverse_d,
+    fill({box.log2_3, n1, 0, 0, true, SCALE_INVERSE_N}, tables, log2_v, tables.v_inverse, stream);
+    fill({box.log2_3, n1, 0, 0, true, SCALE_INVERSE_N_D}, tables, log2_v, tables.v_inverse_d,
          stream);
-    fill({ box.log2_3, n1, n1, 0, false, SCALE_NONE }, tables, log2_v, tables.v_coset, stream);
-    fill({ box.log2_3, n1, n1, 0, true, SCALE_INVERSE_N_D }, tables, log2_v,
-         tables.v_inverse_coset, stream);
-    fill({ box.log2_3, 0, 1, n12, false, SCALE_NONE }, tables, log2_coset, tables.coset, stream);
-    fill({ box.log2_3, 0, 1, n12, true, SCALE_NONE }, tables, log2_coset, tables.inverse_coset,
+    fill({box.log2_3, n1, n1, 0, false, SCALE_NONE}, tables, log2_v, tables.v_coset, stream);
+    fill({box.log2_3, n1, n1, 0, true, SCALE_INVERSE_N_D}, tables, log2_v, tables.v_inverse_coset,
+         stream);
+    fill({box.log2_3, 0, 1, n12, false, SCALE_NONE}, tables, log2_coset, tables.coset, stream);
+    fill({box.log2_3, 0, 1, n12, true, SCALE_NONE}, tables, log2_coset, tables.inverse_coset,
          stream);
 }
 
@@ -412,9 +419,9 @@ extern "C" int ntt_quotient_enqueue(unsigned log2_n, const void *memory, void *a
     Fr *a = static_cast<Fr *>(a_out), *b = static_cast<Fr *>(b_in), *c = static_cast<Fr *>(c_in);
     uint32_t n = 1u << log2_n;
     if (log2_n < LOG2_BOX_MIN) {
-        small_quotient<<<1, SMALL_THREADS, 0, stream>>>(
-            { log2_n, tables.constants, tables.small_roots, tables.small_coset,
-              tables.small_inverse_coset, a, b, c });
+        small_quotient<<<1, SMALL_THREADS, 0, stream>>>({log2_n, tables.constants,
+                                                         tables.small_roots, tables.small_coset,
+                                                         tables.small_inverse_coset, a, b, c});
         return cudaGetLastError();
     }
     Chain chain(box, tables, stream);

@@ -1,4 +1,5 @@
-/* From row values to the quotient's coefficients on the device: the twin of ntt_quotient in math/ntt.h.
+/* From row values to the quotient's coefficients on the device: the twin of ntt_quotient in
+   math/ntt.h.
 
    Everything is enqueued on the caller's stream; nothing is allocated and nothing waits. */
 #ifndef CUDA_NTT_H
@@ -15,15 +16,15 @@ struct CUstream_st; /* cudaStream_t */
 
 enum { NTT_CUDA_LOG2_MIN = 1, NTT_CUDA_LOG2_MAX = 27 };
 
-/* Tables of one size, in the caller's device memory: 168 MB for 2^27 elements. Built once; then only
-   read, by any number of streams at once. */
+/* Tables of one size, in the caller's device memory: 168 MB for 2^27 elements. Built once; then
+   only read, by any number of streams at once. */
 size_t ntt_table_bytes(unsigned log2_n);
 /* 0, or the first CUDA error of the launches; so below. */
 int ntt_build_tables(unsigned log2_n, void *tables, struct CUstream_st *stream);
 
-/* a_j = A(w^j) and b_j = B(w^j) to the coefficients of (A·B - C) / (X^n - 1), C(w^j) = a_j·b_j: in a, in
-   natural order; the last one is 0. b and c are used up. All have 2^log2_n elements of 32 bytes,
-   Montgomery form. */
+/* a_j = A(w^j) and b_j = B(w^j) to the coefficients of (A·B - C) / (X^n - 1), C(w^j) = a_j·b_j: in
+   a, in natural order; the last one is 0. b and c are used up. All have 2^log2_n elements of 32
+   bytes, Montgomery form. */
 int ntt_quotient_enqueue(unsigned log2_n, const void *tables, void *a, void *b, void *c,
                          struct CUstream_st *stream);
 

@@ -25,9 +25,9 @@ struct Pass {
     Fr *out;
     const uint4 *stage_a, *stage_b;
     Box box;
-    unsigned log2_step;      /* between rows of a column; sides 1 and 2 */
-    bool reversed;           /* rows are read in reversed order */
-    bool by_k1;              /* the factor's table is [k1][row], else [k2][x3] */
+    unsigned log2_step; /* between rows of a column; sides 1 and 2 */
+    bool reversed;      /* rows are read in reversed order */
+    bool by_k1;         /* the factor's table is [k1][row], else [k2][x3] */
     const Factor *factors;
     const Factor *power_2, *power_3;
     const Fr *minus;

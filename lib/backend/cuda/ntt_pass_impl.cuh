@@ -1,30 +1,33 @@
-/* The kernels of passes; each file that includes this has those of one column length (four files, so
-   that they compile side by side). */
+/* The kernels of passes; each file that includes this has those of one column length (four files,
+   so that they compile side by side). */
+#ifndef CUDA_NTT_PASS_IMPL_CUH
+#define CUDA_NTT_PASS_IMPL_CUH
+
 #include "ntt_pass.cuh"
 
 namespace
 {
 
-/* --- transforms of columns ----------------------------------------------------------------------- */
+/* --- transforms of columns -------------------------------------------------------------------- */
 
 /* e of order 8: e², (e + e³)/2, (e - e³)/2. */
 __constant__ Factor EIGHTH[3] = {
-    { { 0x00000000u, 0x00010000u, 0x76030000u, 0xec030002u, 0x760304d0u, 0x8d51ccceu, 0x00000000u,
-        0x00000000u },
-      { 0x5576304fu, 0x61c5d9dau, 0x3e76ec2au, 0x33cfcc0du, 0x56cd56b5u, 0x381204cau, 0x00000001u,
-        0x00000000u } },
-    { { 0xa306c7d4u, 0x69307ddau, 0x8de2036cu, 0x20ffd8fcu, 0x9daf1e24u, 0x23614066u, 0x306dbb96u,
-        0x23c58c92u },
-      { 0xca853396u, 0x8a8dc2a9u, 0x7f68e2f3u, 0x93bdc41bu, 0xf62d255cu, 0x00ad26bbu, 0x0956072du,
-        0x4efe41cau } },
-    { { 0xf46d77a6u, 0x08f87f58u, 0xf931b394u, 0x928b48c5u, 0xd3285ebeu, 0x68a4e566u, 0xd38cab51u,
-        0x1091da63u },
-      { 0x0937dc72u, 0xda6003c9u, 0x9a31192fu, 0x8e381741u, 0x4c1e8070u, 0x305e3aa4u, 0x4adf8f8au,
-        0x24971e36u } },
+    {{0x00000000u, 0x00010000u, 0x76030000u, 0xec030002u, 0x760304d0u, 0x8d51ccceu, 0x00000000u,
+      0x00000000u},
+     {0x5576304fu, 0x61c5d9dau, 0x3e76ec2au, 0x33cfcc0du, 0x56cd56b5u, 0x381204cau, 0x00000001u,
+      0x00000000u}},
+    {{0xa306c7d4u, 0x69307ddau, 0x8de2036cu, 0x20ffd8fcu, 0x9daf1e24u, 0x23614066u, 0x306dbb96u,
+      0x23c58c92u},
+     {0xca853396u, 0x8a8dc2a9u, 0x7f68e2f3u, 0x93bdc41bu, 0xf62d255cu, 0x00ad26bbu, 0x0956072du,
+      0x4efe41cau}},
+    {{0xf46d77a6u, 0x08f87f58u, 0xf931b394u, 0x928b48c5u, 0xd3285ebeu, 0x68a4e566u, 0xd38cab51u,
+      0x1091da63u},
+     {0x0937dc72u, 0xda6003c9u, 0x9a31192fu, 0x8e381741u, 0x4c1e8070u, 0x305e3aa4u, 0x4adf8f8au,
+      0x24971e36u}},
 };
 
-/* Eight elements with four products (Winograd). In: canonical; out: x[0] canonical, the others below
-   2r. */
+/* Eight elements with four products (Winograd). In: canonical; out: x[0] canonical, the others
+   below 2r. */
 __device__ __forceinline__ void dft8(Fr x[8])
 {
     Fr t0 = x[0] + x[4], t1 = x[0] - x[4];
@@ -76,16 +79,17 @@ template <int ROWS, bool CONTIGUOUS> struct Exchange {
     __device__ __forceinline__ Fr get(int row) const
     {
         uint4 a = low[slot(row)], b = high[slot(row)];
-        return { a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w };
+        return {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
     }
 };
 
-/* Transforms columns of 64·R elements; eight elements a thread, of which thread j of a column holds rows
-   j + 8·R·p, before and after. Out: below 2r.
-   Stage A: radix 8 over p, then w^(k·j); stage B: radix 8 over the next three bits of the row, then
-   w^(8·k·(j mod R)); stage C: radix R. The loop keeps one copy of dft8 in the instruction cache. */
+/* Transforms columns of 64·R elements; eight elements a thread, of which thread j of a column holds
+   rows j + 8·R·p, before and after. Out: below 2r. Stage A: radix 8 over p, then w^(k·j); stage B:
+   radix 8 over the next three bits of the row, then w^(8·k·(j mod R)); stage C: radix R. The loop
+   keeps one copy of dft8 in the instruction cache. */
 template <int LOG2_R, bool CONTIGUOUS>
-__device__ __forceinline__ void dft_columns(Fr x[8], int j, Exchange<64 << LOG2_R, CONTIGUOUS> exchange,
+__device__ __forceinline__ void dft_columns(Fr x[8], int j,
+                                            Exchange<64 << LOG2_R, CONTIGUOUS> exchange,
                                             const uint4 *stage_a, const uint4 *stage_b)
 {
     constexpr int R = 1 << LOG2_R, J = 8 * R;
@@ -163,7 +167,8 @@ __global__ void __launch_bounds__(NTT_THREADS, 4) run_pass(const __grid_constant
     __shared__ uint4 shared[2 * NTT_TILE];
     int j = CONTIGUOUS ? threadIdx.x % J : threadIdx.x / COLUMNS;
     int column = CONTIGUOUS ? threadIdx.x / J : threadIdx.x % COLUMNS;
-    /* Columns of side 3 are numbered k1 + n1·k2, so that a block's are neighbours in natural order. */
+    /* Columns of side 3 are numbered k1 + n1·k2, so that a block's are neighbours in natural order.
+     */
     uint32_t number = blockIdx.x * COLUMNS + column;
     const Box &box = pass.box;
     uint32_t k1 = number & ((1u << box.log2_1) - 1), k2 = number >> box.log2_1;
@@ -179,7 +184,7 @@ __global__ void __launch_bounds__(NTT_THREADS, 4) run_pass(const __grid_constant
             row = (ROWS - row) & (ROWS - 1);
         x[p] = load_element<Fr>(pass.in + base + (row << log2_step));
     }
-    dft_columns<LOG2_R, CONTIGUOUS>(x, j, { shared, shared + NTT_TILE, column }, pass.stage_a,
+    dft_columns<LOG2_R, CONTIGUOUS>(x, j, {shared, shared + NTT_TILE, column}, pass.stage_a,
                                     pass.stage_b);
 #pragma unroll
     for (int p = 0; p < 8; p++) {
@@ -208,7 +213,8 @@ __global__ void __launch_bounds__(NTT_THREADS, 4) run_pass(const __grid_constant
     }
 }
 
-template <int LOG2_R, bool CONTIGUOUS> void launch(const Pass &pass, After after, cudaStream_t stream)
+template <int LOG2_R, bool CONTIGUOUS>
+void launch(const Pass &pass, After after, cudaStream_t stream)
 {
     unsigned blocks = (1u << pass.box.log2_n) / NTT_TILE;
     switch (after) {
@@ -230,3 +236,5 @@ template <int LOG2_R, bool CONTIGUOUS> void launch(const Pass &pass, After after
 }
 
 } // namespace
+
+#endif

@@ -1,7 +1,7 @@
-/* One block evaluates up to ROWS_PART_ROWS rows of one placement (spec/gpu-ntt.md, section 7). It gathers
-   the bits of the template's local variables in shared memory; then a thread works out where the value of
-   its row already is (small integers are in a table), and pairs of lanes copy it, so that a warp's
-   stores are contiguous. Wide rows take a warp each. */
+/* One block evaluates up to ROWS_PART_ROWS rows of one placement (spec/gpu-ntt.md, section 7). It
+   gathers the bits of the template's local variables in shared memory; then a thread works out
+   where the value of its row already is (small integers are in a table), and pairs of lanes copy
+   it, so that a warp's stores are contiguous. Wide rows take a warp each. */
 #include "curve.cuh"
 #include "rows.h"
 
@@ -147,7 +147,8 @@ __device__ void evaluate_wide(const Program &program, const rows_placement &plac
         store_element(out + placement.first_row + wide.row, sum);
 }
 
-__global__ void __launch_bounds__(ROW_THREADS) evaluate_part(const __grid_constant__ Program program)
+__global__ void __launch_bounds__(ROW_THREADS)
+    evaluate_part(const __grid_constant__ Program program)
 {
     extern __shared__ uint32_t locals[];
     rows_part part = program.parts[blockIdx.x];
@@ -193,7 +194,8 @@ __global__ void finish_rows(const Fr *inputs, uint32_t n_inputs, uint32_t n_rows
     uint32_t i = n_rows + blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= domain)
         return;
-    store_element(a + i, i - n_rows < n_inputs ? load_element<Fr>(inputs + (i - n_rows)) : Fr::zero());
+    store_element(a + i,
+                  i - n_rows < n_inputs ? load_element<Fr>(inputs + (i - n_rows)) : Fr::zero());
     store_element(b + i, Fr::zero());
 }
 

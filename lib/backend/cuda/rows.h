@@ -1,8 +1,8 @@
 /* Row values on the device, from the packed witness and the compiled circuit: the twin of
    shape_eval_rows in r1cs/shape.h.
 
-   The host flattens the circuit to an image: plain arrays of integers and field elements that lie in
-   device memory as they are. */
+   The host flattens the circuit to an image: plain arrays of integers and field elements that lie
+   in device memory as they are. */
 #ifndef CUDA_ROWS_H
 #define CUDA_ROWS_H
 
@@ -16,17 +16,17 @@ extern "C" {
 
 struct CUstream_st; /* cudaStream_t */
 
-/* --- The image ----------------------------------------------------------------------------------- */
+/* --- The image -------------------------------------------------------------------------------- */
 
 enum {
-    ROWS_SMALL_MAX = 127,          /* sums of small coefficients are within ± that */
-    ROWS_LOCALS_MAX = 1 << 18,     /* local variables of a template: their bits fit into shared memory */
-    ROWS_TERMS_MAX = 1 << 23,      /* terms of small rows in all templates */
-    ROWS_PART_ROWS = 1 << 13,      /* rows that one block evaluates */
+    ROWS_SMALL_MAX = 127, /* sums of small coefficients are within ± that */
+    ROWS_LOCALS_MAX = 1 << 18, /* local variables of a template: shared memory holds their bits */
+    ROWS_TERMS_MAX = 1 << 23, /* terms of small rows in all templates */
+    ROWS_PART_ROWS = 1 << 13, /* rows that one block evaluates */
 };
 
-/* One side of a row of a template, in 32 bits: two bits of kind, then what belongs to it. Wide rows are in
-   a list of their own. */
+/* One side of a row of a template, in 32 bits: two bits of kind, then what belongs to it. Wide rows
+   are in a list of their own. */
 enum rows_kind {
     ROWS_SMALL, /* 7 bits: count; 23 bits: first term */
     ROWS_COPY,  /* 30 bits: slot of a full-size variable */
@@ -39,7 +39,7 @@ enum rows_kind {
 /* A row that is a sum of full-size products or of many bits. */
 struct rows_wide {
     uint32_t row;
-    uint32_t side; /* 0: a, 1: b */
+    uint32_t side;         /* 0: a, 1: b */
     uint32_t first, count; /* into wide terms */
 };
 
@@ -52,8 +52,8 @@ struct rows_wide_term {
 struct rows_template {
     uint32_t n_rows;
     uint32_t n_externals, n_internal;
-    uint32_t n_external_slots;     /* full-size externals: the first slots */
-    uint32_t first_code;           /* into codes: both sides of each row */
+    uint32_t n_external_slots; /* full-size externals: the first slots */
+    uint32_t first_code;       /* into codes: both sides of each row */
     uint32_t first_wide, n_wide;
 };
 
@@ -61,7 +61,7 @@ struct rows_placement {
     uint32_t template_index;
     uint32_t first_row, first_aux, first_full;
     uint32_t first_run, n_runs;
-    uint32_t first_source;         /* of its external slots */
+    uint32_t first_source;           /* of its external slots */
     uint32_t first_patch, n_patches; /* wide rows that replace the template's */
 };
 
@@ -81,7 +81,8 @@ struct rows_part {
 struct rows_image {
     uint8_t *bytes; /* host; mem_free'd by rows_image_free */
     size_t n_bytes;
-    size_t small, coeffs, templates, codes, terms, wide, wide_terms, placements, runs, sources, parts;
+    size_t small, coeffs, templates, codes, terms, wide, wide_terms, placements, runs, sources,
+        parts;
     uint32_t n_parts;
     uint32_t most_locals;
     uint32_t n_rows, n_inputs;
@@ -89,20 +90,21 @@ struct rows_image {
 
 struct shape;
 
-/* Flattens a circuit. CUZK_RESOURCE_EXHAUSTED if a template is larger than the device code can take. */
+/* Flattens a circuit. CUZK_RESOURCE_EXHAUSTED if a template is larger than the device code can
+ * take. */
 enum cuzk_status rows_image_make(const struct shape *shape, struct rows_image *out,
                                  struct cuzk_error *err);
 void rows_image_free(struct rows_image *image);
 
-/* --- On the device ------------------------------------------------------------------------------- */
+/* --- On the device ---------------------------------------------------------------------------- */
 
 /* A witness in device memory: the blocks of struct witness; bits with 64 more bytes behind them. */
 struct rows_witness {
     const void *bits, *full, *inputs;
 };
 
-/* All rows, the input rows and zeros up to 2^log2_domain, to a and b: Montgomery form. image_device is a
-   copy of image->bytes. 0, or the first CUDA error of the launches. */
+/* All rows, the input rows and zeros up to 2^log2_domain, to a and b: Montgomery form. image_device
+   is a copy of image->bytes. 0, or the first CUDA error of the launches. */
 int rows_enqueue(const struct rows_image *image, const void *image_device,
                  const struct rows_witness *witness, unsigned log2_domain, void *a, void *b,
                  struct CUstream_st *stream);

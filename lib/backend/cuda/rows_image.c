@@ -41,8 +41,7 @@ static uint32_t wide_term_variable(const struct template_rows *rows, uint32_t lo
 static void append_wide(struct builder *builder, uint32_t template_index, enum matrix side,
                         uint32_t row, const uint16_t *constant)
 {
-    const struct template_matrix *matrix =
-        &builder->shape->templates[template_index].matrix[side];
+    const struct template_matrix *matrix = &builder->shape->templates[template_index].matrix[side];
     const struct template_rows *rows = &builder->rows->templates[template_index];
     const struct rows_wide wide = {
         .row = row,
@@ -65,8 +64,7 @@ static uint32_t row_code(struct builder *builder, uint32_t template_index, enum 
                          uint32_t row)
 {
     const struct row_program *program = &builder->rows->templates[template_index].program[side];
-    const struct template_matrix *matrix =
-        &builder->shape->templates[template_index].matrix[side];
+    const struct template_matrix *matrix = &builder->shape->templates[template_index].matrix[side];
     const struct row_op *op = &program->ops[row];
     const uint32_t count = matrix->start[row + 1] - matrix->start[row];
     const uint32_t first = (uint32_t)builder->terms.n;
@@ -104,8 +102,8 @@ static void add_template(struct builder *builder, uint32_t index)
         .first_wide = (uint32_t)builder->wide.n,
     };
     for (uint32_t row = 0; row < from->n_rows; row++) {
-        const uint32_t codes[2] = { row_code(builder, index, MATRIX_A, row),
-                                    row_code(builder, index, MATRIX_B, row) };
+        const uint32_t codes[2] = {row_code(builder, index, MATRIX_A, row),
+                                   row_code(builder, index, MATRIX_B, row)};
         append(builder, &builder->codes, codes, 2);
     }
     to.n_wide = (uint32_t)builder->wide.n - to.first_wide;
@@ -136,13 +134,13 @@ static void add_externals(struct builder *builder, const struct shape_placement 
     for (uint32_t i = 0; i < placement->n_bindings; i++) {
         const struct shape_binding run = builder->shape->bindings[placement->first_binding + i];
         if (var_is_aux(run.first)) {
-            const struct rows_run bits = { var_index(run.first), run.count, local };
+            const struct rows_run bits = {var_index(run.first), run.count, local};
             append(builder, &builder->runs, &bits, 1);
         }
         for (uint32_t k = 0; k < run.count; k++) {
             if (slot[local + k] == SLOT_BIT)
                 continue;
-            const uint32_t source = source_of(builder, (struct var){ run.first.id + k });
+            const uint32_t source = source_of(builder, (struct var){run.first.id + k});
             append(builder, &builder->sources, &source, 1);
         }
         local += run.count;
@@ -172,7 +170,7 @@ static void add_placement(struct builder *builder, uint32_t index)
     append(builder, &builder->placements, &to, 1);
     const uint32_t n_rows = shape->templates[from->template_index].n_rows;
     for (uint32_t row = 0; row < n_rows; row += ROWS_PART_ROWS) {
-        const struct rows_part part = { index, row };
+        const struct rows_part part = {index, row};
         append(builder, &builder->parts, &part, 1);
     }
 }
@@ -240,30 +238,30 @@ static enum cuzk_status finish(const struct builder *builder, struct rows_image 
 enum cuzk_status rows_image_make(const struct shape *shape, struct rows_image *out,
                                  struct cuzk_error *err)
 {
-    *out = (struct rows_image){ 0 };
+    *out = (struct rows_image){0};
     struct row_evaluator *rows;
     TRY(row_evaluator_new(shape, &rows, err));
     struct builder builder = {
         .shape = shape,
         .rows = rows,
-        .small = { .element = sizeof(struct fr) },
-        .coeffs = { .element = sizeof(struct fr) },
-        .templates = { .element = sizeof(struct rows_template) },
-        .codes = { .element = sizeof(uint32_t) },
-        .terms = { .element = sizeof(uint32_t) },
-        .wide = { .element = sizeof(struct rows_wide) },
-        .wide_terms = { .element = sizeof(struct rows_wide_term) },
-        .placements = { .element = sizeof(struct rows_placement) },
-        .runs = { .element = sizeof(struct rows_run) },
-        .sources = { .element = sizeof(uint32_t) },
-        .parts = { .element = sizeof(struct rows_part) },
+        .small = {.element = sizeof(struct fr)},
+        .coeffs = {.element = sizeof(struct fr)},
+        .templates = {.element = sizeof(struct rows_template)},
+        .codes = {.element = sizeof(uint32_t)},
+        .terms = {.element = sizeof(uint32_t)},
+        .wide = {.element = sizeof(struct rows_wide)},
+        .wide_terms = {.element = sizeof(struct rows_wide_term)},
+        .placements = {.element = sizeof(struct rows_placement)},
+        .runs = {.element = sizeof(struct rows_run)},
+        .sources = {.element = sizeof(uint32_t)},
+        .parts = {.element = sizeof(struct rows_part)},
     };
     build(&builder);
     enum cuzk_status status = finish(&builder, out, err);
-    struct list *lists[] = { &builder.small,      &builder.coeffs, &builder.templates,
-                             &builder.codes,      &builder.terms,  &builder.wide,
-                             &builder.wide_terms, &builder.placements, &builder.runs,
-                             &builder.sources,    &builder.parts };
+    struct list *lists[] = {&builder.small,      &builder.coeffs,     &builder.templates,
+                            &builder.codes,      &builder.terms,      &builder.wide,
+                            &builder.wide_terms, &builder.placements, &builder.runs,
+                            &builder.sources,    &builder.parts};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         mem_free(lists[i]->data);
     row_evaluator_free(rows);
@@ -273,5 +271,5 @@ enum cuzk_status rows_image_make(const struct shape *shape, struct rows_image *o
 void rows_image_free(struct rows_image *image)
 {
     mem_free(image->bytes);
-    *image = (struct rows_image){ 0 };
+    *image = (struct rows_image){0};
 }

@@ -1,0 +1,78 @@
+/* A circuit in device memory: its rows, the key's points, tables, and the room for one partition's
+   work. All of it is one block, planned before and taken when the circuit is loaded. */
+#ifndef CUDA_CIRCUIT_H
+#define CUDA_CIRCUIT_H
+
+#include "backend/cpu/sections.h"
+#include "backend/cuda/device.h"
+#include "backend/cuda/msm.h"
+#include "backend/cuda/rows.h"
+
+enum cuda_section { SECTION_H, SECTION_L, SECTION_A, SECTION_B_G1, SECTION_B_G2, SECTION_COUNT };
+
+/* Device memory of a section's map: how its sum follows from a witness. */
+struct cuda_map {
+    uint64_t *density; /* NULL: all variables have a point */
+    uint32_t *ranks;
+    uint32_t *point, *source; /* of its full-size variables; see struct section_map */
+};
+
+/* What the block holds; the order of the fields is the order of its parts. */
+struct cuda_block {
+    void *image;                 /* rows */
+    void *tables;                /* transforms */
+    void *points[SECTION_COUNT]; /* slots */
+    struct cuda_map l, a, b;
+    uint64_t *bits; /* the witness, with 64 more bytes */
+    void *values;   /* inputs, then full-size variables */
+    void *a_rows, *b_rows, *c_rows;
+    void *scalars; /* of one section's full-size variables */
+    void *scratch; /* of one sum at a time */
+    void *sums;    /* results of all sums: see cuda.c */
+    void *faults;  /* of the points, while loading */
+};
+
+struct backend_circuit {
+    struct backend_device *device;
+    const struct shape *shape;
+    struct sections sections;
+    uint32_t n_points[SECTION_COUNT];
+    struct rows_image rows; /* its bytes are freed once they are on the device */
+    struct cuda_block block;
+    void *memory;
+    size_t memory_bytes;
+    size_t scratch_bytes;
+};
+
+/* Bytes for the sums of one section: a subset sum and the sums of a multiplication. */
+size_t circuit_sums_bytes(enum cuda_section section);
+
+enum cuzk_status circuit_load(struct backend_device *device, const struct shape *shape,
+                              const struct backend_key *key, struct backend_circuit **out,
+                              struct cuzk_error *err);
+void circuit_unload(struct backend_circuit *circuit);
+uint64_t circuit_bytes(const struct backend_circuit *circuit);
+
+static inline enum msm_group section_group(enum cuda_section section)
+{
+    return section == SECTION_B_G2 ? MSM_G2 : MSM_G1;
+}
+
+/* NULL for h. */
+static inline const struct section_map *section_map_of(const struct backend_circuit *circuit,
+                                                       enum cuda_section section)
+{
+    switch (section) {
+    case SECTION_L:
+        return &circuit->sections.l;
+    case SECTION_A:
+        return &circuit->sections.a;
+    case SECTION_B_G1:
+    case SECTION_B_G2:
+        return &circuit->sections.b;
+    default:
+        return NULL;
+    }
+}
+
+#endif

@@ -1,0 +1,340 @@
+#include "backend/cuda/cuda.h"
+
+#include "backend/cuda/circuit.h"
+#include "backend/cuda/msm_finish.h"
+#include "backend/cuda/ntt.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+
+/* The phases of a partition on the device; each ends with an event. */
+enum phase { PHASE_UPLOAD, PHASE_EVAL, PHASE_NTT, PHASE_MSM, PHASE_COUNT };
+
+/* One partition at work. */
+struct job {
+    struct backend_circuit *circuit;
+    const struct witness *witness;
+    cudaEvent_t events[1 + PHASE_COUNT]; /* start, then the end of each phase */
+    uint64_t *sums;                      /* host copy of block.sums */
+};
+
+static size_t sums_bytes(void)
+{
+    size_t bytes = 0;
+    for (enum cuda_section i = 0; i < SECTION_COUNT; i++)
+        bytes += circuit_sums_bytes(i);
+    return bytes;
+}
+
+/* A section's part of the sums: the subset sum, then the multiplication's. */
+static void *section_sums(void *sums, enum cuda_section section)
+{
+    char *at = sums;
+    for (enum cuda_section i = 0; i < section; i++)
+        at += circuit_sums_bytes(i);
+    return at;
+}
+
+/* --- On the device ---------------------------------------------------------------------------- */
+
+static enum cuzk_status copy_witness(const struct job *job, void *to, const void *from,
+                                     size_t bytes, struct cuzk_error *err)
+{
+    if (bytes == 0)
+        return CUZK_OK;
+    return device_check(
+        cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, job->circuit->device->stream),
+        "uploading a witness", err);
+}
+
+static enum cuzk_status upload(const struct job *job, struct cuzk_error *err)
+{
+    const struct witness *witness = job->witness;
+    const struct cuda_block *block = &job->circuit->block;
+    const size_t input_bytes = witness->n_inputs * sizeof(struct fr);
+    TRY(copy_witness(job, block->bits, witness->bits,
+                     witness_plane_words(witness->n_aux) * sizeof(uint64_t), err));
+    TRY(copy_witness(job, block->values, witness->inputs, input_bytes, err));
+    return copy_witness(job, (char *)block->values + input_bytes, witness->full,
+                        witness->n_full * sizeof(struct fr), err);
+}
+
+static enum cuzk_status evaluate(const struct job *job, struct cuzk_error *err)
+{
+    const struct backend_circuit *circuit = job->circuit;
+    const struct cuda_block *block = &circuit->block;
+    const struct rows_witness witness = {
+        .bits = block->bits,
+        .full = (const char *)block->values + job->witness->n_inputs * sizeof(struct fr),
+        .inputs = block->values,
+    };
+    return device_check(rows_enqueue(&circuit->rows, block->image, &witness,
+                                     circuit->shape->log2_domain, block->a_rows, block->b_rows,
+                                     circuit->device->stream),
+                        "row values", err);
+}
+
+static enum cuzk_status transform(const struct job *job, struct cuzk_error *err)
+{
+    const struct cuda_block *block = &job->circuit->block;
+    return device_check(ntt_quotient_enqueue(job->circuit->shape->log2_domain, block->tables,
+                                             block->a_rows, block->b_rows, block->c_rows,
+                                             job->circuit->device->stream),
+                        "quotient", err);
+}
+
+static enum cuzk_status multiply(const struct job *job, enum cuda_section section,
+                                 const void *scalars, const uint32_t *indices, uint32_t n,
+                                 struct cuzk_error *err)
+{
+    const struct backend_circuit *circuit = job->circuit;
+    const enum msm_group group = section_group(section);
+    const struct msm_job msm = {
+        .group = group,
+        .points = circuit->block.points[section],
+        .n_points = circuit->n_points[section],
+        .scalars = scalars,
+        .indices = indices,
+        .n = n,
+        .scratch = circuit->block.scratch,
+        .scratch_bytes = circuit->scratch_bytes,
+        .sums = (char *)section_sums(circuit->block.sums, section) + msm_point_bytes(group),
+    };
+    if (n == 0)
+        return CUZK_OK;
+    return device_check(msm_enqueue(&msm, circuit->device->stream), "multiplication", err);
+}
+
+/* A section of the witness: the points of bits that are set, and those of full-size variables times
+   these. */
+static enum cuzk_status sum_section(const struct job *job, enum cuda_section section,
+                                    const struct cuda_map *map, struct cuzk_error *err)
+{
+    const struct backend_circuit *circuit = job->circuit;
+    const struct section_map *counts = section_map_of(circuit, section);
+    const cudaStream_t stream = circuit->device->stream;
+    const struct subset_job subset = {
+        .group = section_group(section),
+        .points = circuit->block.points[section],
+        .n_points = circuit->n_points[section],
+        .first_point = counts->n_inputs,
+        .bits = circuit->block.bits,
+        .density = map->density,
+        .ranks = map->ranks,
+        .n_vars = circuit->shape->n_aux,
+        .scratch = circuit->block.scratch,
+        .scratch_bytes = circuit->scratch_bytes,
+        .sum = section_sums(circuit->block.sums, section),
+    };
+    TRY(device_check(subset_enqueue(&subset, counts->n_points - counts->n_inputs, stream),
+                     "subset sum", err));
+    TRY(device_check(rows_gather(circuit->block.values, map->source, counts->n_scalars,
+                                 circuit->block.scalars, stream),
+                     "subset sum", err));
+    return multiply(job, section, circuit->block.scalars, map->point, counts->n_scalars, err);
+}
+
+static enum cuzk_status sum_all(const struct job *job, struct cuzk_error *err)
+{
+    const struct backend_circuit *circuit = job->circuit;
+    const struct cuda_block *block = &circuit->block;
+    TRY(multiply(job, SECTION_H, block->a_rows, NULL, circuit->n_points[SECTION_H], err));
+    TRY(sum_section(job, SECTION_L, &block->l, err));
+    TRY(sum_section(job, SECTION_A, &block->a, err));
+    TRY(sum_section(job, SECTION_B_G1, &block->b, err));
+    TRY(sum_section(job, SECTION_B_G2, &block->b, err));
+    return device_check(cudaMemcpyAsync(job->sums, block->sums, sums_bytes(),
+                                        cudaMemcpyDeviceToHost, circuit->device->stream),
+                        "downloading sums", err);
+}
+
+static enum cuzk_status record(const struct job *job, unsigned event, struct cuzk_error *err)
+{
+    return device_check(cudaEventRecord(job->events[event], job->circuit->device->stream),
+                        "recording an event", err);
+}
+
+static enum cuzk_status enqueue(const struct job *job, struct cuzk_error *err)
+{
+    static enum cuzk_status (*const phases[PHASE_COUNT])(const struct job *,
+                                                         struct cuzk_error *) = {
+        upload,
+        evaluate,
+        transform,
+        sum_all,
+    };
+    TRY(record(job, 0, err));
+    for (unsigned i = 0; i < PHASE_COUNT; i++) {
+        TRY(phases[i](job, err));
+        TRY(record(job, i + 1, err));
+    }
+    return CUZK_OK;
+}
+
+/* --- Afterwards ------------------------------------------------------------------------------- */
+
+/* The phases' times of the device's clock become the host's: the last event was at end_ns. */
+static enum cuzk_status emit_phases(const struct job *job, const struct timeline_scope *scope,
+                                    uint64_t end_ns, struct cuzk_error *err)
+{
+    static const enum timeline_kind starts[PHASE_COUNT] = {
+        TIMELINE_UPLOAD_START,
+        TIMELINE_EVAL_START,
+        TIMELINE_NTT_START,
+        TIMELINE_MSM_START,
+    };
+    static const enum timeline_kind ends[PHASE_COUNT] = {
+        TIMELINE_UPLOAD_END,
+        TIMELINE_EVAL_END,
+        TIMELINE_NTT_END,
+        TIMELINE_MSM_END,
+    };
+    uint64_t times_ns[1 + PHASE_COUNT];
+    for (unsigned i = 0; i <= PHASE_COUNT; i++) {
+        float ms;
+        TRY(device_check(cudaEventElapsedTime(&ms, job->events[i], job->events[PHASE_COUNT]),
+                         "reading times", err));
+        times_ns[i] = end_ns - (uint64_t)((double)ms * 1e6);
+    }
+    for (unsigned i = 0; i < PHASE_COUNT; i++) {
+        int64_t value = (int64_t)((times_ns[i + 1] - times_ns[i]) / 1000);
+        if (i == PHASE_UPLOAD)
+            value = (int64_t)witness_bytes(job->witness);
+        timeline_emit_at(scope, starts[i], -1, times_ns[i]);
+        timeline_emit_at(scope, ends[i], value, times_ns[i + 1]);
+    }
+    return CUZK_OK;
+}
+
+static void finish_g1(const struct job *job, enum cuda_section section, struct g1 *out)
+{
+    const struct g1_affine *sums = section_sums(job->sums, section);
+    const struct section_map *map = section_map_of(job->circuit, section);
+    const uint32_t n = map ? map->n_scalars : job->circuit->n_points[section];
+    g1_set_infinity(out);
+    if (n > 0)
+        msm_finish_g1(out, n, sums + 1);
+    if (map)
+        g1_add_affine(out, out, &sums[0]);
+}
+
+static void finish_g2(const struct job *job, enum cuda_section section, struct g2 *out)
+{
+    const struct g2_affine *sums = section_sums(job->sums, section);
+    const uint32_t n = section_map_of(job->circuit, section)->n_scalars;
+    g2_set_infinity(out);
+    if (n > 0)
+        msm_finish_g2(out, n, sums + 1);
+    g2_add_affine(out, out, &sums[0]);
+}
+
+static void finish(const struct job *job, struct backend_sums *out)
+{
+    finish_g1(job, SECTION_H, &out->h);
+    finish_g1(job, SECTION_L, &out->l);
+    finish_g1(job, SECTION_A, &out->a);
+    finish_g1(job, SECTION_B_G1, &out->b_g1);
+    finish_g2(job, SECTION_B_G2, &out->b_g2);
+}
+
+/* --- The call --------------------------------------------------------------------------------- */
+
+static void job_free(struct job *job)
+{
+    for (unsigned i = 0; i <= PHASE_COUNT; i++) {
+        if (job->events[i])
+            cudaEventDestroy(job->events[i]);
+    }
+    mem_free(job->sums);
+}
+
+static enum cuzk_status job_init(struct job *job, struct backend_circuit *circuit,
+                                 const struct witness *witness, struct cuzk_error *err)
+{
+    *job = (struct job){.circuit = circuit, .witness = witness};
+    job->sums = mem_alloc(sums_bytes(), 1);
+    if (!job->sums)
+        return error_set(err, CUZK_NO_MEMORY, "cuda: out of memory");
+    for (unsigned i = 0; i <= PHASE_COUNT; i++)
+        TRY(device_check(cudaEventCreateWithFlags(&job->events[i], cudaEventBlockingSync),
+                         "making an event", err));
+    return CUZK_OK;
+}
+
+/* Runs the job and leaves nothing of the witness on the device. */
+static enum cuzk_status run(const struct job *job, const struct timeline_scope *scope,
+                            struct cuzk_error *err)
+{
+    const struct shape *shape = job->circuit->shape;
+    const struct cuda_block *block = &job->circuit->block;
+    const cudaStream_t stream = job->circuit->device->stream;
+    enum cuzk_status status = enqueue(job, err);
+    if (status == CUZK_OK)
+        status = device_check(cudaEventSynchronize(job->events[PHASE_COUNT]), "proving", err);
+    const uint64_t end_ns = clock_now_ns();
+    if (status != CUZK_OK) {
+        cudaStreamSynchronize(stream); /* nothing may go on using the caller's memory */
+        return status;
+    }
+    TRY(device_check(cudaMemsetAsync(block->bits, 0,
+                                     witness_plane_words(shape->n_aux) * sizeof(uint64_t), stream),
+                     "wiping", err));
+    TRY(device_check(cudaMemsetAsync(block->values, 0,
+                                     ((size_t)shape->n_inputs + shape->n_full) * sizeof(struct fr),
+                                     stream),
+                     "wiping", err));
+    return emit_phases(job, scope, end_ns, err);
+}
+
+static enum cuzk_status check_witness(const struct shape *shape, const struct witness *witness,
+                                      struct cuzk_error *err)
+{
+    if (witness->n_aux == shape->n_aux && witness->n_full == shape->n_full &&
+        witness->n_inputs == shape->n_inputs)
+        return CUZK_OK;
+    return error_set(err, CUZK_INVALID_ARGUMENT,
+                     "witness of %u inputs, %u variables, %u of them full-size; the circuit has "
+                     "%u, %u, %u",
+                     witness->n_inputs, witness->n_aux, witness->n_full, shape->n_inputs,
+                     shape->n_aux, shape->n_full);
+}
+
+static enum cuzk_status cuda_prove(struct backend_circuit *circuit, const struct witness *witness,
+                                   const struct timeline_scope *scope, struct backend_sums *out,
+                                   struct cuzk_error *err)
+{
+    struct backend_device *device = circuit->device;
+    struct job job;
+    TRY(check_witness(circuit->shape, witness, err));
+    TRY(device_use(device, err));
+    enum cuzk_status status = job_init(&job, circuit, witness, err);
+    if (status == CUZK_OK) {
+        uint64_t start = clock_now_ns();
+        timeline_emit(scope, TIMELINE_LOCK_WAIT_START, -1);
+        pthread_mutex_lock(&device->busy);
+        timeline_emit(scope, TIMELINE_LOCK_WAIT_END, (int64_t)((clock_now_ns() - start) / 1000000));
+        start = clock_now_ns();
+        timeline_emit(scope, TIMELINE_GPU_START, -1);
+        status = run(&job, scope, err);
+        timeline_emit(scope, TIMELINE_GPU_END, (int64_t)((clock_now_ns() - start) / 1000000));
+        pthread_mutex_unlock(&device->busy);
+    }
+    if (status == CUZK_OK)
+        finish(&job, out);
+    job_free(&job);
+    return status;
+}
+
+const struct backend backend_cuda = {
+    .name = "cuda",
+    .makes_proofs = true,
+    .count = device_count,
+    .open = device_open,
+    .close = device_close,
+    .describe = device_describe,
+    .memory = device_memory,
+    .load = circuit_load,
+    .unload = circuit_unload,
+    .bytes = circuit_bytes,
+    .prove = cuda_prove,
+};

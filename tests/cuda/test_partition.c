@@ -1,0 +1,282 @@
+/* A whole partition of a PoRep on the device with a key of known points: every sum is checked, and
+   the phases are timed.
+
+   CUZK_CUDA_C1 names the C1 file (a full-size sector's needs 120 GB of device memory); without it
+   there is nothing to do. */
+#include "cuda/device.h"
+
+#include "backend/backend.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "math/ntt.h"
+#include "vanilla/c1.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define C1_BYTES_MAX ((size_t)256 << 20)
+
+/* Point i of every section is 1 + i mod PERIOD times the generator: the sections are one small
+   file, mapped again and again. */
+enum { PERIOD = 1 << 16, RUNS = 3 };
+
+struct pattern {
+    int fd;
+    size_t bytes;
+};
+
+static struct pattern make_pattern(const void *points, size_t bytes)
+{
+    struct pattern pattern = {memfd_create("points", 0), bytes};
+    assert_true(pattern.fd >= 0);
+    for (size_t done = 0; done < bytes;) {
+        const ssize_t n = write(pattern.fd, (const char *)points + done, bytes - done);
+        assert_true(n > 0);
+        done += (size_t)n;
+    }
+    return pattern;
+}
+
+static struct pattern g1_pattern(void)
+{
+    uint8_t *bytes = mem_alloc(PERIOD, G1_BYTES);
+    struct g1 point;
+    g1_from_affine(&point, g1_generator());
+    for (size_t i = 0; i < PERIOD; i++) {
+        struct g1_affine affine;
+        g1_to_affine(&affine, &point);
+        g1_encode(bytes + i * G1_BYTES, &affine);
+        g1_add_affine(&point, &point, g1_generator());
+    }
+    struct pattern pattern = make_pattern(bytes, (size_t)PERIOD * G1_BYTES);
+    mem_free(bytes);
+    return pattern;
+}
+
+static struct pattern g2_pattern(void)
+{
+    uint8_t *bytes = mem_alloc(PERIOD, G2_BYTES);
+    struct g2 point;
+    g2_from_affine(&point, g2_generator());
+    for (size_t i = 0; i < PERIOD; i++) {
+        struct g2_affine affine;
+        g2_to_affine(&affine, &point);
+        g2_encode(bytes + i * G2_BYTES, &affine);
+        g2_add_affine(&point, &point, g2_generator());
+    }
+    struct pattern pattern = make_pattern(bytes, (size_t)PERIOD * G2_BYTES);
+    mem_free(bytes);
+    return pattern;
+}
+
+/* n points; never unmapped. */
+static const uint8_t *repeat(const struct pattern *pattern, uint32_t n)
+{
+    const size_t times = ((size_t)n + PERIOD - 1) / PERIOD;
+    uint8_t *all =
+        mmap(NULL, (times + 1) * pattern->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(all != MAP_FAILED);
+    for (size_t i = 0; i < times; i++)
+        assert_true(mmap(all + i * pattern->bytes, pattern->bytes, PROT_READ,
+                         MAP_SHARED | MAP_FIXED, pattern->fd, 0) != MAP_FAILED);
+    return all;
+}
+
+/* Σ values · logarithms of their points, values coming one by one. */
+struct sum {
+    struct fr *by_residue;
+    uint32_t next;
+};
+
+static void sum_add(struct sum *sum, const struct fr *value)
+{
+    struct fr *at = &sum->by_residue[sum->next++ % PERIOD];
+    fr_add(at, at, value);
+}
+
+static struct fr sum_total(struct sum *sum)
+{
+    struct fr total = fr_zero;
+    for (uint32_t i = 0; i < PERIOD; i++) {
+        struct fr log;
+        fr_from_u64(&log, i + 1);
+        fr_mul(&log, &log, &sum->by_residue[i]);
+        fr_add(&total, &total, &log);
+    }
+    mem_free(sum->by_residue);
+    return total;
+}
+
+static struct sum sum_new(void)
+{
+    return (struct sum){mem_zalloc(PERIOD, sizeof(struct fr)), 0};
+}
+
+struct logs {
+    struct fr h, l, a, b;
+    uint32_t n_l, n_a, n_b;
+};
+
+static bool bit_at(const uint64_t *bitmap, uint32_t i)
+{
+    return bitmap[i / 64] >> (i % 64) & 1;
+}
+
+static void expect_witness_sums(struct logs *logs, const struct shape *shape,
+                                const struct witness *witness)
+{
+    struct cuzk_error err;
+    struct density density;
+    uint64_t *full;
+    assert_ok(shape_density(shape, &density, &err), err);
+    assert_ok(shape_full_bitmap(shape, &full, &err), err);
+    struct sum l = sum_new(), a = sum_new(), b = sum_new();
+    for (uint32_t i = 0; i < shape->n_inputs; i++) {
+        sum_add(&a, &witness->inputs[i]);
+        if (bit_at(density.b_input, i))
+            sum_add(&b, &witness->inputs[i]);
+    }
+    uint32_t n_full = 0;
+    for (uint32_t i = 0; i < shape->n_aux; i++) {
+        const struct fr *value = bit_at(witness->bits, i) ? &fr_one : &fr_zero;
+        if (bit_at(full, i))
+            value = &witness->full[n_full++];
+        sum_add(&l, value);
+        if (bit_at(density.a_aux, i))
+            sum_add(&a, value);
+        if (bit_at(density.b_aux, i))
+            sum_add(&b, value);
+    }
+    logs->n_l = l.next;
+    logs->n_a = a.next;
+    logs->n_b = b.next;
+    logs->l = sum_total(&l);
+    logs->a = sum_total(&a);
+    logs->b = sum_total(&b);
+    density_free(&density);
+    mem_free(full);
+}
+
+static void expect_h(struct logs *logs, const struct shape *shape, const struct witness *witness)
+{
+    const size_t domain = (size_t)1 << shape->log2_domain;
+    struct cuzk_error err;
+    struct pool *pool = pool_new(0);
+    struct fr *a = mem_alloc(domain, sizeof *a), *b = mem_alloc(domain, sizeof *b);
+    assert_ok(shape_eval_rows(shape, witness, pool, a, b, domain, &err), err);
+    assert_ok(ntt_quotient(a, b, shape->log2_domain, NULL, pool, &err), err);
+    struct sum h = sum_new();
+    for (size_t i = 0; i + 1 < domain; i++)
+        sum_add(&h, &a[i]);
+    logs->h = sum_total(&h);
+    mem_free(a);
+    mem_free(b);
+    pool_free(pool);
+}
+
+static void assert_g1(const char *name, const struct g1 *found, const struct fr *log)
+{
+    struct g1 expected;
+    g1_from_affine(&expected, g1_generator());
+    g1_mul(&expected, &expected, log);
+    if (!g1_equal(found, &expected))
+        fail_msg("sum %s is wrong", name);
+}
+
+static void assert_sums(const struct backend_sums *sums, const struct logs *logs)
+{
+    assert_g1("l", &sums->l, &logs->l);
+    assert_g1("a", &sums->a, &logs->a);
+    assert_g1("b_g1", &sums->b_g1, &logs->b);
+    struct g2 expected;
+    g2_from_affine(&expected, g2_generator());
+    g2_mul(&expected, &expected, &logs->b);
+    if (!g2_equal(&sums->b_g2, &expected))
+        fail_msg("sum b_g2 is wrong");
+    assert_g1("h", &sums->h, &logs->h);
+}
+
+static double seconds_since(uint64_t start_ns)
+{
+    return (double)(clock_now_ns() - start_ns) / 1e9;
+}
+
+static void prove_and_check(const struct shape *shape, const struct backend_key *key,
+                            const struct witness *witness, const struct logs *logs)
+{
+    const struct backend *cuda = backend_find("cuda");
+    struct timeline *timeline;
+    struct backend_device *device;
+    struct backend_circuit *circuit;
+    struct cuzk_error err;
+    assert_ok(timeline_create(&(struct timeline_options){.fd = 1}, &timeline, &err), err);
+    struct timeline_scope scope = TIMELINE_SCOPE(timeline, "partition");
+    assert_ok(cuda->open(&(struct backend_options){0}, 0, &device, &err), err);
+    uint64_t start = clock_now_ns();
+    assert_ok(cuda->load(device, shape, key, &circuit, &err), err);
+    printf("%s: loaded in %.2f s, %.1f GB\n", cuda->describe(device), seconds_since(start),
+           (double)cuda->bytes(circuit) / 1e9);
+    for (int i = 0; i < RUNS; i++) {
+        struct backend_sums sums;
+        start = clock_now_ns();
+        assert_ok(cuda->prove(circuit, witness, &scope, &sums, &err), err);
+        printf("partition of 2^%u rows: %.3f s\n", shape->log2_domain, seconds_since(start));
+        fflush(stdout);
+        assert_sums(&sums, logs);
+    }
+    timeline_destroy(timeline);
+    cuda->unload(circuit);
+    cuda->close(device);
+}
+
+static void test_partition(void **state)
+{
+    (void)state;
+    const char *path = getenv("CUZK_CUDA_C1");
+    if (no_device() || !path)
+        skip();
+    struct cuzk_error err;
+    struct c1 *c1;
+    struct shape *shape;
+    struct witness witness;
+    struct logs logs;
+    uint8_t *text;
+    size_t len;
+    assert_ok(file_read(path, C1_BYTES_MAX, &text, &len, &err), err);
+    assert_ok(c1_parse(text, len, &c1, &err), err);
+    assert_ok(c1_check(c1, NULL, NULL, &err), err);
+    struct circuit_program program = {porep_synthesize, c1_partition(c1, 0)};
+    assert_ok(shape_record(&program, &shape, &err), err);
+    assert_ok(witness_synthesize(&program, shape, &witness, &err), err);
+    expect_witness_sums(&logs, shape, &witness);
+    expect_h(&logs, shape, &witness);
+    const struct pattern g1 = g1_pattern(), g2 = g2_pattern();
+    const uint32_t n_h = (uint32_t)(((uint64_t)1 << shape->log2_domain) - 1);
+    const struct backend_key key = {
+        .h = repeat(&g1, n_h),
+        .l = repeat(&g1, logs.n_l),
+        .a = repeat(&g1, logs.n_a),
+        .b_g1 = repeat(&g1, logs.n_b),
+        .b_g2 = repeat(&g2, logs.n_b),
+        .n_h = n_h,
+        .n_l = logs.n_l,
+        .n_a = logs.n_a,
+        .n_b_g1 = logs.n_b,
+        .n_b_g2 = logs.n_b,
+    };
+    prove_and_check(shape, &key, &witness, &logs);
+    witness_free(&witness);
+    shape_free(shape);
+    c1_free(c1);
+    mem_free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_partition)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,204 @@
+/* The proof of a real 2 KiB sector with fixed blinding: the reference's 192 bytes, also from two
+   workers at once.
+
+   CUZK_CUDA_PARAMS names the development parameters of the 2 KiB PoRep; they are made there if they
+   are not yet (a minute on 16 processors). */
+#include "cuda/device.h"
+
+#include "backend/backend.h"
+#include "base/check.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "groth16/prove.h"
+#include "groth16/setup.h"
+#include "vanilla/c1.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { WORKERS = 2, PROOFS_EACH = 2 };
+
+struct work {
+    const struct backend *backend;
+    struct backend_circuit *circuit;
+    const struct vk *vk;
+    struct circuit_program program;
+    const struct shape *shape;
+    uint8_t proofs[PROOFS_EACH][PROOF_BYTES];
+    struct cuzk_error err;
+    enum cuzk_status status;
+};
+
+static enum cuzk_status prove_one(struct work *work, uint8_t *bytes)
+{
+    const struct timeline_scope scope = TIMELINE_SCOPE(NULL, "job");
+    struct blinding blinding;
+    struct witness witness;
+    struct proof proof;
+    setup_dev_scalar(&blinding.r, "test-r");
+    setup_dev_scalar(&blinding.s, "test-s");
+    enum cuzk_status status = witness_synthesize(&work->program, work->shape, &witness, &work->err);
+    if (status != CUZK_OK)
+        return status;
+    status = prove_partition(work->backend, work->circuit, work->vk, &witness, &blinding, &scope,
+                             &proof, &work->err);
+    proof_encode(bytes, &proof);
+    witness_free(&witness);
+    return status;
+}
+
+static void *worker(void *context)
+{
+    struct work *work = context;
+    for (unsigned i = 0; i < PROOFS_EACH && work->status == CUZK_OK; i++)
+        work->status = prove_one(work, work->proofs[i]);
+    return NULL;
+}
+
+static void prove_together(const struct work *work, const char *hex)
+{
+    struct work works[WORKERS];
+    pthread_t threads[WORKERS];
+    for (unsigned i = 0; i < WORKERS; i++) {
+        works[i] = *work;
+        assert_int_equal(pthread_create(&threads[i], NULL, worker, &works[i]), 0);
+    }
+    for (unsigned i = 0; i < WORKERS; i++)
+        pthread_join(threads[i], NULL);
+    for (unsigned i = 0; i < WORKERS; i++) {
+        assert_ok(works[i].status, works[i].err);
+        for (unsigned k = 0; k < PROOFS_EACH; k++)
+            assert_hex_equal(works[i].proofs[k], PROOF_BYTES, hex);
+    }
+}
+
+static char *read_text(const char *name)
+{
+    size_t len;
+    char *text = (char *)vector_read_or_skip(name, &len);
+    char *copy = mem_zalloc(len + 1, 1);
+    memcpy(copy, text, len);
+    copy[strcspn(copy, "\r\n")] = '\0';
+    mem_free(text);
+    return copy;
+}
+
+static void test_porep(void **state)
+{
+    (void)state;
+    const char *path = getenv("CUZK_CUDA_PARAMS");
+    if (no_device() || !path)
+        skip();
+    struct cuzk_error err;
+    struct c1 *c1;
+    struct shape *shape;
+    struct params *params;
+    struct backend_key key;
+    struct backend_device *device;
+    size_t len;
+    uint8_t *text = vector_read_or_skip("reference/porep-2k/c1.json", &len);
+    char *hex = read_text("reference/porep-2k/proof.hex");
+    assert_ok(c1_parse(text, len, &c1, &err), err);
+    assert_ok(c1_check(c1, NULL, NULL, &err), err);
+    struct work work = {
+        .backend = backend_find("cuda"),
+        .program = {porep_synthesize, c1_partition(c1, 0)},
+    };
+    assert_non_null(work.backend);
+    assert_ok(shape_record(&work.program, &shape, &err), err);
+    work.shape = shape;
+    if (access(path, R_OK) != 0) {
+        struct setup_trapdoor trapdoor;
+        struct pool *pool = pool_new(0);
+        setup_dev_trapdoor(&trapdoor);
+        assert_ok(setup_write(shape, &trapdoor, path, pool, NULL, NULL, &err), err);
+        pool_free(pool);
+    }
+    assert_ok(params_open(path, &params, &err), err);
+    params_backend_key(params, &key);
+    work.vk = &params->vk;
+    assert_ok(work.backend->open(&(struct backend_options){0}, 0, &device, &err), err);
+    assert_ok(work.backend->load(device, shape, &key, &work.circuit, &err), err);
+    prove_together(&work, hex);
+    work.backend->unload(work.circuit);
+    work.backend->close(device);
+    params_close(params);
+    shape_free(shape);
+    c1_free(c1);
+    mem_free(text);
+    mem_free(hex);
+}
+
+/* A budget that is too small is refused with the plan's numbers. */
+static void test_budget(void **state)
+{
+    (void)state;
+    if (no_device())
+        skip();
+    const struct backend_options options = {.vram_budget_bytes = 8 << 20};
+    const struct backend *cuda = backend_find("cuda");
+    struct cuzk_error err;
+    struct c1 *c1;
+    struct shape *shape;
+    struct backend_device *device;
+    struct backend_circuit *circuit;
+    size_t len;
+    uint8_t *text = vector_read_or_skip("reference/porep-2k/c1.json", &len);
+    assert_ok(c1_parse(text, len, &c1, &err), err);
+    assert_ok(c1_check(c1, NULL, NULL, &err), err);
+    struct circuit_program program = {porep_synthesize, c1_partition(c1, 0)};
+    assert_ok(shape_record(&program, &shape, &err), err);
+    const struct backend_key key = {
+        .n_h = (1u << shape->log2_domain) - 1,
+        .n_l = shape->n_aux,
+        .n_a = shape->n_inputs + shape->a_dense_aux,
+        .n_b_g1 = shape->b_dense_inputs + shape->b_dense_aux,
+        .n_b_g2 = shape->b_dense_inputs + shape->b_dense_aux,
+    };
+    assert_ok(cuda->open(&options, 0, &device, &err), err);
+    assert_int_equal(cuda->load(device, shape, &key, &circuit, &err), CUZK_RESOURCE_EXHAUSTED);
+    assert_non_null(strstr(err.text, "available are 8 MiB"));
+    cuda->close(device);
+    shape_free(shape);
+    c1_free(c1);
+    mem_free(text);
+}
+
+/* Devices that are not there are refused by name; those that are can be named by index. */
+static void test_devices(void **state)
+{
+    (void)state;
+    if (no_device())
+        skip();
+    const struct backend *cuda = backend_find("cuda");
+    static const char *const absent[] = {"99", "GPU-00000000-0000", "0,77", "x", "GPU", "0,"};
+    struct cuzk_error err;
+    unsigned n;
+    for (size_t i = 0; i < ARRAY_LEN(absent); i++) {
+        const struct backend_options options = {.devices = absent[i]};
+        assert_int_equal(cuda->count(&options, &n, &err), CUZK_NO_DEVICE);
+    }
+    assert_ok(cuda->count(&(struct backend_options){.devices = "0"}, &n, &err), err);
+    assert_int_equal(n, 1);
+    struct backend_device *device;
+    assert_ok(cuda->open(&(struct backend_options){0}, 0, &device, &err), err);
+    const char *uuid = strstr(cuda->describe(device), "GPU-");
+    assert_non_null(uuid);
+    char text[41] = {0};
+    memcpy(text, uuid, 40);
+    assert_ok(cuda->count(&(struct backend_options){.devices = text}, &n, &err), err);
+    assert_int_equal(n, 1);
+    cuda->close(device);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_porep),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
