@@ -139,9 +139,12 @@ AVX2_INLINE void avx2_add_column(__m256i *sum, __m256i *next, const __m256d *a, 
     }
 }
 
-/* The limb of a finished column; what is above 52 bits goes to *carry. */
+/* The limb of a column whose products are summed up, with the carry from the column before; what is
+   above 52 bits goes on in *carry. (The carry comes last, so that columns wait for each other only
+   here.) */
 AVX2_INLINE __m256i avx2_finish_column(__m256i sum, __m256i *carry)
 {
+    sum = _mm256_add_epi64(sum, *carry);
     *carry = _mm256_srli_epi64(sum, 52);
     return _mm256_and_si256(sum, avx2_set(AVX2_LIMB_MASK));
 }
@@ -192,7 +195,7 @@ AVX2_INLINE void avx2_montgomery(__m256i *out, const __m256d *a, const __m256d *
         x[i] = a[i];
     AVX2_UNROLL
     for (unsigned k = 0; k < n; k++) {
-        __m256i sum = _mm256_add_epi64(next, carry);
+        __m256i sum = next;
         next = avx2_column_bias(k + 1, n);
         avx2_add_column(&sum, &next, x, b, k, n, &c);
         sum = avx2_finish_column(sum, &carry);
@@ -219,7 +222,7 @@ AVX2_INLINE void avx2_montgomery(__m256i *out, const __m256d *a, const __m256d *
     __m256d q[AVX2_LIMBS_MAX];
     AVX2_UNROLL
     for (unsigned k = 0; k < n; k++) {
-        __m256i sum = _mm256_add_epi64(next, carry);
+        __m256i sum = next;
         next = avx2_column_bias(k + 1, n);
         avx2_add_column(&sum, &next, x, minus_inverse, k, n, &c);
         q[k] = avx2_to_double(avx2_finish_column(sum, &carry));
@@ -231,10 +234,10 @@ AVX2_INLINE void avx2_montgomery(__m256i *out, const __m256d *a, const __m256d *
     carry = avx2_lower_carry(&next, x, modulus, low[n - 1], vanishes, n, &c);
     AVX2_UNROLL
     for (unsigned k = n; k < 2 * n; k++) {
-        __m256i sum = _mm256_add_epi64(next, _mm256_add_epi64(high[k - n], carry));
+        __m256i sum = _mm256_add_epi64(next, high[k - n]);
         next = k + 1 < 2 * n ? avx2_column_bias(k + 1, n) : zero;
         avx2_add_column(&sum, &next, x, modulus, k, n, &c);
-        out[k - n] = k + 1 < 2 * n ? avx2_finish_column(sum, &carry) : sum;
+        out[k - n] = k + 1 < 2 * n ? avx2_finish_column(sum, &carry) : _mm256_add_epi64(sum, carry);
     }
 }
 
