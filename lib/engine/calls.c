@@ -310,6 +310,9 @@ bool core_call(struct cuzk_engine *engine, struct call *call)
     case CALL_SNAPSHOT:
         status = core_snapshot(engine, call->snapshot, call->stats, &call->err);
         break;
+    case CALL_BUSY:
+        call->number = engine->busy;
+        break;
     case CALL_CLOSE:
         close_engine(engine, call);
         return false;

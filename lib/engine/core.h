@@ -147,6 +147,7 @@ struct srs_entry {
     bool stale;          /* its file changed: goes as soon as nobody needs it */
     bool evict;          /* wanted away */
     bool crowded;        /* did not fit; tried again when something was unloaded */
+    bool failed;         /* those who wanted it have failed; tried again for the next one */
     struct call *preloads, *evictions;
     uint64_t load_started_ns, load_ns;
     uint64_t last_used_ns;

@@ -257,6 +257,13 @@ bool cuzk_engine_wait_idle(struct cuzk_engine *engine, uint64_t timeout_ms)
     return call.flag;
 }
 
+unsigned engine_busy(struct cuzk_engine *engine)
+{
+    struct call call = {.kind = CALL_BUSY};
+    ask(engine, &call, NULL);
+    return (unsigned)call.number;
+}
+
 /* --- Jobs -------------------------------------------------------------------------- */
 
 /* Second half of a submission with a journal: on the caller's thread, so that a slow disk stops

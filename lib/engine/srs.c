@@ -37,6 +37,7 @@ struct srs_entry *srs_find(struct cuzk_engine *engine, const char *circuit_id, b
 void srs_reference(struct srs_entry *entry, bool critical)
 {
     entry->references++;
+    entry->failed = false;
     entry->critical |= critical;
     entry->last_used_ns = clock_now_ns();
 }
@@ -203,6 +204,7 @@ static void loaded_or_not(struct cuzk_engine *engine, struct srs_entry *entry,
             start_unload(engine, idle);
         return;
     }
+    entry->failed = true; /* a job that is over may still be parsed, and refers to it until then */
     fail_users(engine, entry, &task->err);
 }
 
@@ -239,7 +241,8 @@ void srs_dispatch(struct cuzk_engine *engine)
 {
     for (size_t i = 0; i < CORE_SRS_MAX; i++) {
         struct srs_entry *entry = &engine->srs[i];
-        if (entry->state == SRS_ABSENT && is_wanted(entry) && !entry->crowded)
+        if (entry->state == SRS_ABSENT && is_wanted(entry) && !entry->crowded &&
+            !entry->failed)
             start_load(engine, entry);
         else if (is_loaded(entry) && entry->references == 0 && (entry->stale || entry->evict))
             start_unload(engine, entry);
@@ -268,6 +271,7 @@ bool srs_preload(struct cuzk_engine *engine, struct call *call)
     }
     call->next = entry->preloads;
     entry->preloads = call;
+    entry->failed = false;
     return false;
 }
 

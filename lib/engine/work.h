@@ -99,4 +99,8 @@ enum cuzk_status engine_open(const struct cuzk_engine_options *options,
                              const struct work_setup *setup, struct cuzk_engine **out,
                              struct cuzk_error *err);
 
+/* How many workers have a task, when everything that was sent to the engine before is dealt with.
+   For a replay, which moves time on when all of them wait for it. */
+unsigned engine_busy(struct cuzk_engine *engine);
+
 #endif

@@ -1,8 +1,10 @@
 /* cuzk waterfall: reads TIMELINE lines and says where the time went. */
 #include "commands.h"
 #include "exit_codes.h"
+#include "whatif.h"
 
 #include "base/error.h"
+#include "base/log.h"
 #include "timeline/analysis.h"
 
 #include <errno.h>
@@ -29,6 +31,7 @@ struct request {
     struct timeline_style style;
     struct timeline_options_analysis options;
     const char *run_b, *output;
+    const char *what_if; /* knobs; NULL: only explain */
     const char *colour; /* auto, always, never */
 };
 
@@ -41,6 +44,10 @@ static void print_help(FILE *out)
           "among any others, of cuzk or of the Rust system; '-' is standard input. Says what the\n"
           "bottleneck is, how sure that is and what would change it, where each job's time went,\n"
           "why each device was idle, and what is missing in the log.\n\n"
+          "      --what-if KNOBS        replay the log's durations with other settings, and say what\n"
+          "                             would have come out: synth=4,lookahead=3,devices=2,\n"
+          "                             workers=2,jobs=20,faster=synth:2 (any of them; format text\n"
+          "                             or json)\n"
           "  -f, --format F             text (default), html, json, perfetto, csv\n"
           "  -o, --output FILE          write there instead of to standard output\n"
           "      --run LABEL            only this run (its RUN_START label, else 1, 2, ...)\n"
@@ -92,6 +99,9 @@ static int set_option(struct request *request, int option, const char *value)
         return 0;
     case 'b':
         request->run_b = value;
+        return 0;
+    case 'W':
+        request->what_if = value;
         return 0;
     case 'j':
         request->style.job = value;
@@ -151,6 +161,21 @@ static enum cuzk_status write_output(const char *path, const struct text *out,
     return CUZK_OK;
 }
 
+/* The picture, or the answer to --what-if. */
+static enum cuzk_status render(const struct request *request, const struct timeline_report *report,
+                               struct text *out, struct cuzk_error *err)
+{
+    size_t runs = 0;
+    if (!request->what_if) {
+        request->render(report, &request->style, out);
+        return CUZK_OK;
+    }
+    log_set_level(LOG_WARN); /* an engine of our own runs, and would tell of each job */
+    TRY(whatif_render(report, &request->style, request->what_if,
+                      request->render == timeline_render_json, out, &runs, err));
+    return runs ? CUZK_OK : error_set(err, CUZK_NOT_FOUND, "no run to replay");
+}
+
 static int explain(const struct request *request, char **paths, size_t count)
 {
     struct timeline_log log = {0};
@@ -162,10 +187,10 @@ static int explain(const struct request *request, char **paths, size_t count)
         status = read_log(paths[i], &log, &err);
     if (status == CUZK_OK)
         status = timeline_analyse(&log, &request->options, &report, &err);
-    if (status == CUZK_OK) {
-        request->render(&report, &request->style, &out);
+    if (status == CUZK_OK)
+        status = render(request, &report, &out, &err);
+    if (status == CUZK_OK)
         status = write_output(request->output, &out, &err);
-    }
     int code = status == CUZK_OK ? EXIT_CODE_OK : exit_with_error("cuzk waterfall", &err);
     if (status == CUZK_OK && report.job_count == 0) {
         fprintf(stderr, "cuzk waterfall: no job in %llu lines (%llu TIMELINE lines)\n",
@@ -228,6 +253,7 @@ int command_waterfall(int argc, char **argv)
         {"width", required_argument, NULL, 'c'},
         {"colour", required_argument, NULL, 'C'},
         {"color", required_argument, NULL, 'C'},
+        {"what-if", required_argument, NULL, 'W'},
         {"help", no_argument, NULL, 'h'},
         {"workers-per-device", required_argument, NULL, 'w'},
         {NULL, 0, NULL, 0},
@@ -252,6 +278,10 @@ int command_waterfall(int argc, char **argv)
         strcmp(request.colour, "always") == 0 ||
         (strcmp(request.colour, "auto") == 0 && !request.output && isatty(STDOUT_FILENO));
     size_t count = (size_t)(argc - optind);
+    if (request.what_if && (comparing || (request.render != timeline_render_text &&
+                                          request.render != timeline_render_json)))
+        return usage_error("--what-if goes with one log and the formats text and json, not with",
+                           comparing ? "compare" : "this format");
     if (comparing) {
         bool one_log = request.style.run && request.run_b;
         if (count != 2 && !(count == 1 && one_log))

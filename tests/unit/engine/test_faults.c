@@ -197,6 +197,31 @@ static void a_failure_at_any_stage_leaves_nothing_behind(void **state)
     }
 }
 
+/* The job has failed, but its input is still being parsed: nobody needs the parameters any more. */
+static void a_failed_load_is_not_repeated(void **state)
+{
+    (void)state;
+    struct fake fake;
+    char job_id[CUZK_JOB_ID_BYTES];
+    struct cuzk_error err;
+    struct fake_result result;
+    fake_init(&fake, 1);
+    struct cuzk_engine *engine = fake_engine(&fake, &plain);
+    fake.load_status = CUZK_BAD_PARAMS;
+    fake_hold(&fake, FAKE_PARSE);
+    assert_ok(fake_submit(engine, "x", 'a', 1, CUZK_PRIORITY_NORMAL, job_id, NULL, &err), err);
+    fake_await(engine, job_id, 0, &result);
+    assert_int_equal(result.outcome, CUZK_JOB_FAILED);
+    fake_wait_inside(&fake, FAKE_PARSE, 1);
+    assert_false(cuzk_engine_wait_idle(engine, 20));
+    pthread_mutex_lock(&fake.lock);
+    assert_int_equal(fake.entered[FAKE_LOAD], 1);
+    pthread_mutex_unlock(&fake.lock);
+    fake_open(&fake, FAKE_PARSE);
+    cuzk_engine_close(engine);
+    fake_destroy(&fake);
+}
+
 /* The file was replaced under the map: the job in flight fails and says so, the next one loads
    anew. */
 static void changed_parameters_are_loaded_again(void **state)
@@ -384,6 +409,7 @@ int main(void)
         cmocka_unit_test(a_device_that_fails_twice_is_quarantined),
         cmocka_unit_test(the_last_device_is_never_quarantined),
         cmocka_unit_test(a_failure_at_any_stage_leaves_nothing_behind),
+        cmocka_unit_test(a_failed_load_is_not_repeated),
         cmocka_unit_test(changed_parameters_are_loaded_again),
         cmocka_unit_test(a_simulation_is_not_a_proof),
         cmocka_unit_test(jobs_that_can_never_fit_fail_with_the_numbers),
