@@ -44,7 +44,7 @@ static float median(std::vector<float> times)
 /* indices NULL: all of n points. */
 template <class F>
 void time_msm(const char *name, const unsigned char *slots, uint32_t n_points,
-              const uint32_t *indices, uint32_t n, int kind, int runs)
+              const uint32_t *indices, uint32_t n, int kind, int runs, bool with_side = true)
 {
     size_t scratch_bytes = msm_scratch_bytes(Group<F>::ID, n);
     DeviceArray<unsigned char> scratch(scratch_bytes);
@@ -61,6 +61,9 @@ void time_msm(const char *name, const unsigned char *slots, uint32_t n_points,
     job.scratch = scratch.data;
     job.scratch_bytes = scratch_bytes;
     job.sums = sums.data;
+    static const Side side;
+    if (with_side)
+        side.lend(&job);
     auto expected = multiple<F>(expected_log(scalars.data, nullptr, FIRST, indices, n));
     Timer timer;
     std::vector<float> times;
@@ -77,9 +80,10 @@ void time_msm(const char *name, const unsigned char *slots, uint32_t n_points,
     }
     wrong += !right;
     printf("{\"bench\":\"%s\",\"group\":\"%s\",\"n\":%u,\"scalars\":\"%s\",\"ms\":%.3f,\"best_ms\":%.3f,"
-           "\"windows\":%u,\"scratch_gb\":%.2f,\"right\":%s}\n",
+           "\"streams\":%d,\"windows\":%u,\"scratch_gb\":%.2f,\"right\":%s}\n",
            name, sizeof(F) > 48 ? "G2" : "G1", n, kind_names[kind], double(median(times)),
-           double(*std::min_element(times.begin(), times.end())), msm_sum_count(n) / 2,
+           double(*std::min_element(times.begin(), times.end())), with_side ? 2 : 1,
+           msm_sum_count(n) / 2,
            double(scratch_bytes) * 1e-9, right ? "true" : "false");
     fflush(stdout);
 }
@@ -88,9 +92,11 @@ static void bench_h(int log2_min, int log2_max)
 {
     DeviceArray<unsigned char> slots((size_t(1) << log2_max) * Slot<Fp>::BYTES);
     make_points<Fp>(FIRST, 1u << log2_max, slots.data);
-    for (int log2 = log2_min; log2 <= log2_max; log2++)
-        time_msm<Fp>("msm_h", slots.data, 1u << log2, nullptr, (1u << log2) - (log2 > 20), RANDOM,
-                     3);
+    for (int log2 = log2_min; log2 <= log2_max; log2++) {
+        for (int with_side = 0; with_side < 2; with_side++)
+            time_msm<Fp>("msm_h", slots.data, 1u << log2, nullptr, (1u << log2) - (log2 > 20),
+                         RANDOM, 3, with_side == 1);
+    }
 }
 
 static void bench_kinds(int log2)
@@ -101,7 +107,9 @@ static void bench_kinds(int log2)
         time_msm<Fp>("msm_kinds", slots.data, 1u << log2, nullptr, 1u << log2, kind, 1);
 }
 
-/* n_dense of n_vars variables are dense (all if equal), half of all bits are set. */
+/* About n_dense of n_vars variables are dense (all if equal), half of all bits are set. */
+static constexpr uint32_t DENSE_SPARE = 1 << 20;
+
 template <class F>
 void time_subset(const char *name, const unsigned char *slots, uint32_t n_vars, uint32_t n_dense)
 {
@@ -126,6 +134,7 @@ void time_subset(const char *name, const unsigned char *slots, uint32_t n_vars, 
         }
         rank += unsigned(__builtin_popcountll(density[w]));
     }
+    n_dense = rank; /* of runs of whole words */
     DeviceArray<uint64_t> device_bits(bits), device_density(density);
     DeviceArray<uint32_t> device_ranks(ranks);
     size_t scratch_bytes = subset_scratch_bytes(Group<F>::ID, n_vars, n_dense);
@@ -134,7 +143,7 @@ void time_subset(const char *name, const unsigned char *slots, uint32_t n_vars, 
     subset_job job = {};
     job.group = Group<F>::ID;
     job.points = slots;
-    job.n_points = n_dense + 64 * 1024;
+    job.n_points = n_dense;
     job.bits = device_bits.data;
     job.density = all_dense ? nullptr : device_density.data;
     job.ranks = all_dense ? nullptr : device_ranks.data;
@@ -170,14 +179,14 @@ static constexpr uint32_t VARS = 130278847, DENSE_A = 129700000, DENSE_B = 33100
 static void bench_subset()
 {
     {
-        DeviceArray<unsigned char> slots((size_t(VARS) + 64 * 1024) * Slot<Fp>::BYTES);
-        make_points<Fp>(FIRST, VARS + 64 * 1024, slots.data);
+        DeviceArray<unsigned char> slots((size_t(VARS) + DENSE_SPARE) * Slot<Fp>::BYTES);
+        make_points<Fp>(FIRST, VARS + DENSE_SPARE, slots.data);
         time_subset<Fp>("subset_l", slots.data, VARS, VARS);
         time_subset<Fp>("subset_a", slots.data, VARS, DENSE_A);
         time_subset<Fp>("subset_b_g1", slots.data, VARS, DENSE_B);
     }
-    DeviceArray<unsigned char> slots((size_t(DENSE_B) + 64 * 1024) * Slot<Fp2>::BYTES);
-    make_points<Fp2>(FIRST, DENSE_B + 64 * 1024, slots.data);
+    DeviceArray<unsigned char> slots((size_t(DENSE_B) + DENSE_SPARE) * Slot<Fp2>::BYTES);
+    make_points<Fp2>(FIRST, DENSE_B + DENSE_SPARE, slots.data);
     time_subset<Fp2>("subset_b_g2", slots.data, VARS, DENSE_B);
 }
 

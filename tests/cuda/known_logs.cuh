@@ -42,6 +42,32 @@ template <class T> struct DeviceArray {
     }
 };
 
+/* A side stream and its events for a job. */
+struct Side {
+    cudaStream_t stream;
+    cudaEvent_t events[4];
+    Side()
+    {
+        CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+        for (cudaEvent_t &event : events)
+            CUDA_OK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    }
+    ~Side()
+    {
+        cudaStreamDestroy(stream);
+        for (cudaEvent_t event : events)
+            cudaEventDestroy(event);
+    }
+    void lend(msm_job *job) const
+    {
+        job->side = stream;
+        job->planned[0] = events[0];
+        job->planned[1] = events[1];
+        job->added[0] = events[2];
+        job->added[1] = events[3];
+    }
+};
+
 template <class F> struct Group;
 template <> struct Group<Fp> {
     static constexpr msm_group ID = MSM_G1;

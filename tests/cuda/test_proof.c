@@ -6,6 +6,7 @@
 #include "cuda/device.h"
 
 #include "backend/backend.h"
+#include "backend/cuda/device.h"
 #include "base/check.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -74,6 +75,35 @@ static void prove_together(const struct work *work, const char *hex)
     }
 }
 
+#ifdef CUZK_CUDA_FAULTS
+/* A failure of any call is a fault of the device, and the next proof is right again. */
+static void fail_each_call(const struct work *work, const char *hex)
+{
+    struct work again = *work;
+    uint8_t proof[PROOF_BYTES];
+    long calls = 0;
+    for (;; calls++) {
+        device_fail_after(calls);
+        const enum cuzk_status status = prove_one(&again, proof);
+        device_fail_after(-1);
+        if (status == CUZK_OK)
+            break;
+        assert_int_equal(status, CUZK_DEVICE_FAULT);
+        assert_non_null(strstr(again.err.text, "a fault was asked for"));
+        assert_ok(prove_one(&again, proof), again.err);
+        assert_hex_equal(proof, sizeof proof, hex);
+    }
+    assert_true(calls > 20);
+    assert_hex_equal(proof, sizeof proof, hex);
+}
+#else
+static void fail_each_call(const struct work *work, const char *hex)
+{
+    (void)work;
+    (void)hex;
+}
+#endif
+
 static char *read_text(const char *name)
 {
     size_t len;
@@ -122,6 +152,7 @@ static void test_porep(void **state)
     assert_ok(work.backend->open(&(struct backend_options){0}, 0, &device, &err), err);
     assert_ok(work.backend->load(device, shape, &key, &work.circuit, &err), err);
     prove_together(&work, hex);
+    fail_each_call(&work, hex);
     work.backend->unload(work.circuit);
     work.backend->close(device);
     params_close(params);

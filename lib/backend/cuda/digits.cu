@@ -4,30 +4,37 @@
 
 static constexpr uint32_t BATCH_ENTRIES = 1u << 26;
 
-/* Additions are windows·n to fill and 2 a bucket to reduce; spec/gpu-msm.md, section 4, has the counts
-   from 2^22 on, below they were measured (docs/performance-gpu.md). */
-Windows make_windows(uint32_t n)
+static Windows windows_of(int count)
 {
-    int log2 = 0;
-    while (log2 < 31 && (1u << log2) < n)
-        log2++;
     Windows windows = {};
-    windows.count = log2 >= 26   ? 11
-                    : log2 >= 24 ? 12
-                    : log2 >= 22 ? 13
-                    : log2 >= 20 ? 15
-                    : log2 >= 18 ? 16
-                    : log2 >= 16 ? 18
-                    : log2 >= 14 ? 20
-                    : log2 >= 12 ? 24
-                                 : 32;
-    int narrow = 256 / windows.count, wide = 256 % windows.count;
-    for (int w = 0, position = 0; w < windows.count; w++) {
+    windows.count = count;
+    int narrow = 256 / count, wide = 256 % count;
+    for (int w = 0, position = 0; w < count; w++) {
         windows.position[w] = position;
         windows.width[w] = narrow + (w < wide);
         position += windows.width[w];
     }
     return windows;
+}
+
+/* The cheapest number of windows: an entry costs its sorting and an addition, a bucket two additions in
+   shorter rounds. In halves of an entry's cost; weights from the measured break-even points of
+   spec/gpu-msm.md, section 3 (12 or 13 windows at 2^24, 11 or 12 at 2^26). */
+Windows make_windows(uint32_t n)
+{
+    Windows best = {};
+    uint64_t best_cost = UINT64_MAX;
+    for (int count = 11; count <= WINDOWS_MAX; count++) {
+        Windows windows = windows_of(count);
+        uint64_t cost = 2 * uint64_t(count) * n;
+        for (int w = 0; w < count; w++)
+            cost += uint64_t(3) << (windows.width[w] - 1);
+        if (cost < best_cost) {
+            best_cost = cost;
+            best = windows;
+        }
+    }
+    return best;
 }
 
 int make_batches(const Windows &windows, uint32_t n, Batch batches[WINDOWS_MAX])

@@ -64,23 +64,18 @@ template <class Modulus> struct Inverter {
             x = (high_a >> 28) << 30 | uint64_t(a[0]);
             y = (high_b >> 28) << 30 | uint64_t(b[0]);
         }
+        /* Without branches: the lanes of a warp all take different ways. */
         Factors f = { 1, 0, 0, 1 };
-#pragma unroll 1
+#pragma unroll 5
         for (int i = 0; i < STEPS; i++) {
-            if (x & 1) {
-                if (x < y) {
-                    uint64_t z = x;
-                    x = y;
-                    y = z;
-                    f = { f.fb, f.gb, f.fa, f.ga };
-                }
-                x -= y;
-                f.fa -= f.fb;
-                f.ga -= f.gb;
-            }
-            x >>= 1;
-            f.fb *= 2;
-            f.gb *= 2;
+            bool odd = x & 1, swap = odd && x < y;
+            uint64_t large = swap ? y : x, small = swap ? x : y;
+            Factors g = f;
+            if (swap)
+                g = { f.fb, f.gb, f.fa, f.ga };
+            x = (odd ? large - small : large) >> 1;
+            y = small;
+            f = { odd ? g.fa - g.fb : g.fa, odd ? g.ga - g.gb : g.ga, 2 * g.fb, 2 * g.gb };
         }
         return f;
     }

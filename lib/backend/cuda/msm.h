@@ -14,6 +14,7 @@ extern "C" {
 #endif
 
 struct CUstream_st; /* cudaStream_t */
+struct CUevent_st;  /* cudaEvent_t */
 
 enum msm_group { MSM_G1, MSM_G2 };
 
@@ -35,6 +36,10 @@ struct msm_job {
     void *scratch;
     size_t scratch_bytes;
     void *sums;              /* out: msm_sum_count(n) affine points, for msm_finish */
+    /* NULL, or a stream of this job's own on which the next windows are sorted and planned while points are
+       added, and four events without timing. All its work is ordered before what follows the job. */
+    struct CUstream_st *side;
+    struct CUevent_st *planned[2], *added[2];
 };
 
 size_t msm_scratch_bytes(enum msm_group group, uint32_t n);

@@ -11,8 +11,9 @@
 namespace
 {
 
-/* Rows then columns: columns[c·rows + r] = rows[r·columns + c], window by window. */
-__global__ void transpose_refs(const uint32_t *rows, uint32_t n, int width, uint32_t *columns)
+/* rows: the n buckets as they are; columns[c·rows + r] = buckets[r·columns + c], window by window. */
+__global__ void transpose_refs(const uint32_t *buckets, uint32_t n, int width, uint32_t *rows,
+                               uint32_t *columns)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
@@ -20,7 +21,8 @@ __global__ void transpose_refs(const uint32_t *rows, uint32_t n, int width, uint
     int row_bits = (width - 1) / 2, column_bits = width - 1 - row_bits;
     uint32_t window = i >> (width - 1), b = i & ((1u << (width - 1)) - 1);
     uint32_t row = b >> row_bits, column = b & ((1u << row_bits) - 1);
-    columns[(window << (width - 1)) + (column << column_bits) + row] = rows[i];
+    rows[i] = buckets[i];
+    columns[(window << (width - 1)) + (column << column_bits) + row] = buckets[i];
 }
 
 __global__ void set_range(RoundRange *range, uint32_t first_slot, uint32_t count)
@@ -61,22 +63,18 @@ __global__ void copy_cells(RoundMemory<F> memory, const uint32_t *refs, uint32_t
         cells[size_t(i / a_window) * stride + i % a_window].point = memory.point(refs[i]);
 }
 
-struct Widths {
-    int width[WINDOWS_MAX];
-};
-
 template <class F> constexpr int WEIGH_THREADS = sizeof(F) > 48 ? 64 : 128;
 
 /* sums[2·window + kind]: kind 0 Σ row·R_row, kind 1 Σ (column + 1)·C_column. A window's cells are its
    rows and then its columns. Each thread sums a stretch with running sums, then the block adds up. */
 template <class F>
 __global__ void __launch_bounds__(WEIGH_THREADS<F>)
-    weigh_cells(const Cell<F> *cells, uint32_t stride, Widths widths, Affine<F> *sums)
+    weigh_cells(const Cell<F> *cells, uint32_t stride, Windows windows, Affine<F> *sums)
 {
     __shared__ Xyzz<F> shared[WEIGH_THREADS<F>];
     int window = blockIdx.x / 2, kind = blockIdx.x % 2;
-    int row_bits = (widths.width[window] - 1) / 2;
-    int row_count = 1 << (widths.width[window] - 1 - row_bits);
+    int row_bits = (windows.width[window] - 1) / 2;
+    int row_count = 1 << (windows.width[window] - 1 - row_bits);
     int count = kind ? 1 << row_bits : row_count;
     cells += size_t(window) * stride + (kind ? row_count : 0);
     int stretch = (count + WEIGH_THREADS<F> - 1) / WEIGH_THREADS<F>;
@@ -105,18 +103,38 @@ inline unsigned blocks_of(size_t n)
     return unsigned((n + 255) / 256);
 }
 
+/* Halvings of a batch's rows and columns before they wait for the other batches: short rounds, which mostly
+   wait for an inversion, are then done once for all windows. */
+constexpr int HALVINGS_ALONE = 3;
+
+/* What planning leaves for adding. Two of them, so that a batch is planned while the one before it is
+   added. */
+struct Planned {
+    uint2 *pairs;
+    RoundRange *group_ranges, *bucket_ranges; /* of filling groups; of adding up a bucket's groups */
+    uint32_t *buckets;                        /* references to the buckets' sums */
+};
+
+/* All windows of one width. What is kept of each: `kept` row and as many column references. */
+struct Width {
+    int first, count, width;
+    uint32_t kept, first_slot;
+    uint32_t *refs;
+};
+
 template <class F> struct Msm {
     Windows windows;
     Batch batches[WINDOWS_MAX];
-    int n_batches;
-    uint32_t n, entries_max, buckets_max, groups_max, slots, cell_stride;
+    Width widths[2];
+    int n_batches, n_widths;
+    uint32_t n, entries_max, buckets_max, groups_max, infinity_slot, slots, cell_stride;
 
     DigitMemory digits;
     RoundMemory<F> memory;
+    Planned planned[2];
     uint32_t *group_first, *group_starts, *group_finals, *refs[2], *next_slot, *counters;
     uint32_t *block_groups, *block_bases, *bucket_count;
-    uint2 *pairs;
-    RoundRange *ranges;
+    RoundRange *range; /* of reducing */
     Cell<F> *cells;
     void *scan_temp;
     size_t scan_bytes;
@@ -135,15 +153,28 @@ template <class F> struct Msm {
                                                (1u << column_bits_of(batches[i].width)));
         }
         groups_max = buckets_max + entries_max / PLAN_GROUP_MAX + 1;
-        /* Filling takes less than an addition an entry, the reduction two a bucket; and infinity. */
-        slots = entries_max + 2 * buckets_max + 1;
+        /* Filling takes less than an addition an entry, a batch's reduction less than two a bucket;
+           then infinity and what is kept. */
+        uint32_t refs_max = 2 * buckets_max, pairs_max = max(entries_max / 2, buckets_max) + 1;
+        infinity_slot = entries_max + 2 * buckets_max;
+        slots = infinity_slot + 1;
+        find_widths();
+        for (int i = 0; i < n_widths; i++) {
+            uint32_t kept = 2 * uint32_t(widths[i].count) * widths[i].kept;
+            widths[i].first_slot = slots;
+            slots += kept;
+            refs_max = max(refs_max, kept / 2);
+            pairs_max = max(pairs_max, kept / 2);
+        }
         scan_bytes = plan_scan_bytes(buckets_max);
         size_t blocks = max(plan_blocks(entries_max, groups_max), plan_blocks(groups_max, buckets_max));
 
         Arena arena(scratch);
         digits = DigitMemory::take(arena, n, entries_max, buckets_max);
         for (int i = 0; i < 2; i++)
-            refs[i] = arena.take<uint32_t>(size_t(2) * buckets_max);
+            refs[i] = arena.take<uint32_t>(refs_max);
+        for (int i = 0; i < n_widths; i++)
+            widths[i].refs = arena.take<uint32_t>(size_t(2) * widths[i].count * widths[i].kept);
         group_first = arena.take<uint32_t>(buckets_max + 1);
         group_starts = arena.take<uint32_t>(groups_max + 1);
         group_finals = arena.take<uint32_t>(groups_max + 1);
@@ -152,16 +183,54 @@ template <class F> struct Msm {
         counters = arena.take<uint32_t>(PLAN_ROUNDS_MAX);
         block_groups = arena.take<uint32_t>(blocks + 1);
         block_bases = arena.take<uint32_t>(blocks * PLAN_ROUNDS_MAX);
-        pairs = arena.take<uint2>(entries_max);
-        ranges = arena.take<RoundRange>(PLAN_ROUNDS_MAX);
+        for (int i = 0; i < 2; i++) {
+            if (i < n_batches) {
+                planned[i].pairs = arena.take<uint2>(entries_max);
+                planned[i].group_ranges = arena.take<RoundRange>(PLAN_ROUNDS_MAX);
+                planned[i].bucket_ranges = arena.take<RoundRange>(PLAN_ROUNDS_MAX);
+                planned[i].buckets = arena.take<uint32_t>(buckets_max);
+            }
+        }
+        range = arena.take<RoundRange>(1);
         cells = arena.take<Cell<F>>(size_t(windows.count) * cell_stride);
         scan_temp = arena.take<unsigned char>(scan_bytes);
-        memory = RoundMemory<F>::take(arena, slots, max(entries_max / 2, buckets_max) + 1);
+        memory = RoundMemory<F>::take(arena, slots, pairs_max);
         *bytes = arena.used();
     }
 
-    /* Fills the batch's buckets; refs[0][b] then refers to bucket b's sum. */
-    void fill_buckets(const msm_job &job, const Batch &batch, cudaStream_t stream)
+    void find_widths()
+    {
+        n_widths = 0;
+        for (int w = 0; w < windows.count; w++) {
+            if (w > 0 && windows.width[w] == windows.width[w - 1]) {
+                widths[n_widths - 1].count++;
+                continue;
+            }
+            widths[n_widths] = {};
+            widths[n_widths].first = w;
+            widths[n_widths].count = 1;
+            widths[n_widths].width = windows.width[w];
+            widths[n_widths].kept = 1u << (windows.width[w] - 1 - HALVINGS_ALONE);
+            n_widths++;
+        }
+    }
+
+    const Width &width_of(const Batch &batch) const
+    {
+        return widths[n_widths > 1 && batch.first >= widths[1].first ? 1 : 0];
+    }
+
+    /* Second level, for buckets of several groups, which only skewed scalars have. */
+    int bucket_rounds() const
+    {
+        int rounds = 0;
+        while ((size_t(PLAN_GROUP_MAX) << rounds) < n)
+            rounds++;
+        return rounds;
+    }
+
+    /* Integers only: which additions fill the batch's buckets. */
+    void plan_batch(const msm_job &job, const Batch &batch, const Planned &out, cudaStream_t stream)
     {
         uint32_t entries = uint32_t(batch.count) * n, n_buckets = batch.buckets();
         PlanMemory plan = {};
@@ -176,32 +245,35 @@ template <class F> struct Msm {
         plan.entries_max = entries;
         plan.n_groups_max = n_buckets + entries / PLAN_GROUP_MAX + 1;
         plan.finals = group_finals;
-        plan.pairs = pairs;
-        plan.ranges = ranges;
+        plan.pairs = out.pairs;
+        plan.ranges = out.group_ranges;
         plan.next_slot = next_slot;
         plan.counters = counters;
         plan.block_groups = block_groups;
         plan.block_bases = block_bases;
         plan.first_slot_ref = job.n_points;
-        plan.empty_ref = job.n_points + slots - 1;
+        plan.empty_ref = job.n_points + infinity_slot;
         plan_rounds(stream, plan, PLAN_GROUP_ROUNDS);
-        for (int round = 0; round < PLAN_GROUP_ROUNDS; round++)
-            run_round(stream, memory, pairs, ranges + round, pairs_bound(entries, n_buckets, round),
-                      round == 0 ? Operands::INPUTS : Operands::ANY);
 
-        /* Second level: a bucket's groups. Nearly always there is one and this adds nothing. */
-        int rounds = 0;
-        while ((size_t(PLAN_GROUP_MAX) << rounds) < n)
-            rounds++;
         plan.entries = group_finals;
         plan.starts = group_first;
         plan.n_groups = bucket_count;
         plan.entries_max = plan.n_groups_max;
         plan.n_groups_max = n_buckets;
-        plan.finals = refs[0];
-        plan_rounds(stream, plan, rounds);
-        for (int round = 0; round < rounds; round++)
-            run_round(stream, memory, pairs, ranges + round,
+        plan.finals = out.buckets;
+        plan.ranges = out.bucket_ranges;
+        plan_rounds(stream, plan, bucket_rounds());
+    }
+
+    void fill_batch(const Batch &batch, const Planned &plan, cudaStream_t stream)
+    {
+        uint32_t entries = uint32_t(batch.count) * n, n_buckets = batch.buckets();
+        for (int round = 0; round < PLAN_GROUP_ROUNDS; round++)
+            run_round(stream, memory, plan.pairs, plan.group_ranges + round,
+                      pairs_bound(entries, n_buckets, round),
+                      round == 0 ? Operands::INPUTS : Operands::ANY);
+        for (int round = 0; round < bucket_rounds(); round++)
+            run_round(stream, memory, plan.pairs, plan.bucket_ranges + round,
                       (entries / PLAN_GROUP_MAX >> round) + 1, Operands::ANY);
     }
 
@@ -213,61 +285,106 @@ template <class F> struct Msm {
         return min(by_groups, entries / 2);
     }
 
-    /* Row and column sums of the batch's buckets. */
-    void reduce_buckets(const msm_job &job, const Batch &batch, cudaStream_t stream)
+    void add_pairs(const uint2 *from, uint32_t count, uint32_t first_slot, cudaStream_t stream)
     {
-        uint32_t n_buckets = batch.buckets();
-        int row_bits = row_bits_of(batch.width), column_bits = column_bits_of(batch.width);
-        transpose_refs<<<blocks_of(n_buckets), 256, 0, stream>>>(refs[0], n_buckets, batch.width,
-                                                                 refs[0] + n_buckets);
-        /* Rows take row_bits halvings, columns column_bits, which is the same or one more: the first
-           ones are done together. */
-        uint32_t slot = entries_max, count = 2 * n_buckets;
-        int current = 0;
-        const uint32_t *row_refs = refs[0];
-        for (int round = 0; round < column_bits; round++) {
-            bool last_columns = round == row_bits;
-            const uint2 *from = reinterpret_cast<const uint2 *>(
-                refs[current] + (last_columns ? count / 2 : 0));
-            uint32_t pairs_now = (last_columns ? count / 2 : count) / 2;
-            set_range<<<1, 1, 0, stream>>>(ranges, slot, pairs_now);
-            run_round(stream, memory, from, ranges, pairs_now, Operands::ANY);
-            if (last_columns)
-                row_refs = refs[current]; /* stay where they are */
-            current ^= 1;
-            refer_to_sums<<<blocks_of(pairs_now), 256, 0, stream>>>(
-                from, pairs_now, job.n_points + slot, refs[current]);
-            slot += pairs_now;
-            count /= 2;
-            if (!last_columns)
-                row_refs = refs[current];
-        }
-        uint32_t rows = 1u << column_bits, columns = 1u << row_bits;
-        const uint32_t *column_refs =
-            column_bits > row_bits ? refs[current] : refs[current] + batch.count * rows;
-        Cell<F> *to = cells + size_t(batch.first) * cell_stride;
-        copy_cells<<<blocks_of(batch.count * rows), 256, 0, stream>>>(
-            memory, row_refs, batch.count * rows, rows, cell_stride, to);
-        copy_cells<<<blocks_of(batch.count * columns), 256, 0, stream>>>(
-            memory, column_refs, batch.count * columns, columns, cell_stride, to + rows);
+        set_range<<<1, 1, 0, stream>>>(range, first_slot, count);
+        run_round(stream, memory, from, range, count, Operands::ANY);
     }
 
+    void refer(const msm_job &job, const uint2 *from, uint32_t count, uint32_t first_slot,
+               uint32_t *to, cudaStream_t stream)
+    {
+        refer_to_sums<<<blocks_of(count), 256, 0, stream>>>(from, count, job.n_points + first_slot,
+                                                            to);
+    }
+
+    /* The first halvings of rows and columns of a batch's buckets, down to what is kept of it. */
+    void reduce_batch(const msm_job &job, const Batch &batch, const Planned &plan,
+                      const Width &width, cudaStream_t stream)
+    {
+        uint32_t n_buckets = batch.buckets();
+        transpose_refs<<<blocks_of(n_buckets), 256, 0, stream>>>(
+            plan.buckets, n_buckets, batch.width, refs[0], refs[0] + n_buckets);
+        uint32_t slot = entries_max, pairs_now = n_buckets;
+        for (int round = 0; round + 1 < HALVINGS_ALONE; round++) {
+            auto from = reinterpret_cast<const uint2 *>(refs[round % 2]);
+            add_pairs(from, pairs_now, slot, stream);
+            refer(job, from, pairs_now, slot, refs[1 - round % 2], stream);
+            slot += pairs_now;
+            pairs_now /= 2;
+        }
+        auto from = reinterpret_cast<const uint2 *>(refs[(HALVINGS_ALONE - 1) % 2]);
+        uint32_t half = pairs_now / 2; /* the rows', then the columns' */
+        uint32_t before = uint32_t(batch.first - width.first) * width.kept;
+        uint32_t first_slot = width.first_slot + 2 * before;
+        add_pairs(from, pairs_now, first_slot, stream);
+        refer(job, from, half, first_slot, width.refs + before, stream);
+        refer(job, from + half, half, first_slot + half,
+              width.refs + uint32_t(width.count) * width.kept + before, stream);
+    }
+
+    /* The other halvings, of all windows of one width together. */
+    void reduce_width(const msm_job &job, const Width &width, cudaStream_t stream)
+    {
+        int row_bits = row_bits_of(width.width), column_bits = column_bits_of(width.width);
+        uint32_t rows = 1u << column_bits, columns = 1u << row_bits;
+        uint32_t windows_now = uint32_t(width.count);
+        uint32_t slot = 0, count = 2 * windows_now * width.kept;
+        const uint32_t *now = width.refs, *row_refs = now;
+        /* Rows take as many halvings as columns or one less: then the columns go on alone. */
+        for (int round = HALVINGS_ALONE; round < column_bits; round++) {
+            bool alone = round == row_bits;
+            auto from = reinterpret_cast<const uint2 *>(now + (alone ? count / 2 : 0));
+            uint32_t pairs_now = (alone ? count / 2 : count) / 2;
+            uint32_t *to = refs[round % 2];
+            add_pairs(from, pairs_now, slot, stream);
+            refer(job, from, pairs_now, slot, to, stream);
+            slot += pairs_now;
+            count /= 2;
+            now = to;
+            if (!alone)
+                row_refs = now;
+        }
+        const uint32_t *column_refs = column_bits > row_bits ? now : now + windows_now * rows;
+        Cell<F> *to = cells + size_t(width.first) * cell_stride;
+        copy_cells<<<blocks_of(windows_now * rows), 256, 0, stream>>>(
+            memory, row_refs, windows_now * rows, rows, cell_stride, to);
+        copy_cells<<<blocks_of(windows_now * columns), 256, 0, stream>>>(
+            memory, column_refs, windows_now * columns, columns, cell_stride, to + rows);
+    }
+
+    /* Planning on the side stream runs one batch ahead of adding. What orders them: `planned` events,
+       recorded when a batch's plan is there, and `added` ones, when it is not needed any more. With one
+       stream its own order does. */
     void run(const msm_job &job, cudaStream_t stream)
     {
+        cudaStream_t side = job.side ? job.side : stream;
         memory.points = static_cast<const unsigned char *>(job.points);
         memory.n_points = job.n_points;
-        prepare_digits(stream, digits, windows, job.scalars, n);
-        set_infinity<F><<<1, 1, 0, stream>>>(memory.scratch_x + slots - 1,
-                                             memory.scratch_y + slots - 1);
-        for (int i = 0; i < n_batches; i++) {
-            fill_buckets(job, batches[i], stream);
-            reduce_buckets(job, batches[i], stream);
+        if (job.side) { /* after what the caller has put into its stream: scalars, the last job */
+            cudaEventRecord(job.added[0], stream);
+            cudaStreamWaitEvent(side, job.added[0]);
         }
-        Widths widths = {};
-        for (int w = 0; w < windows.count; w++)
-            widths.width[w] = windows.width[w];
+        prepare_digits(side, digits, windows, job.scalars, n);
+        set_infinity<F><<<1, 1, 0, stream>>>(memory.scratch_x + infinity_slot,
+                                             memory.scratch_y + infinity_slot);
+        for (int i = 0; i < n_batches; i++) {
+            if (job.side && i >= 2)
+                cudaStreamWaitEvent(side, job.added[i % 2]);
+            plan_batch(job, batches[i], planned[i % 2], side);
+            if (job.side) {
+                cudaEventRecord(job.planned[i % 2], side);
+                cudaStreamWaitEvent(stream, job.planned[i % 2]);
+            }
+            fill_batch(batches[i], planned[i % 2], stream);
+            reduce_batch(job, batches[i], planned[i % 2], width_of(batches[i]), stream);
+            if (job.side)
+                cudaEventRecord(job.added[i % 2], stream);
+        }
+        for (int i = 0; i < n_widths; i++)
+            reduce_width(job, widths[i], stream);
         weigh_cells<F><<<2 * windows.count, WEIGH_THREADS<F>, 0, stream>>>(
-            cells, cell_stride, widths, static_cast<Affine<F> *>(job.sums));
+            cells, cell_stride, windows, static_cast<Affine<F> *>(job.sums));
     }
 };
 

@@ -43,13 +43,13 @@ __global__ void __launch_bounds__(PLAN_THREADS) count_pairs(PlanMemory memory, i
     uint32_t entries = 0;
     if (group < memory.block_groups[blockIdx.x + 1])
         entries = memory.starts[group + 1] - memory.starts[group];
-    for (int round = 0; round < rounds; round++) {
+    /* Also keeps the rounds' uses of `storage` apart. */
+    for (int round = 0; round < rounds && __syncthreads_or(entries > 1); round++) {
         uint32_t pairs = Reduce(storage).Sum(entries / 2);
         if (threadIdx.x == 0)
             memory.block_bases[blockIdx.x * PLAN_ROUNDS_MAX + round] =
                 pairs ? atomicAdd(&memory.counters[round], pairs) : 0;
         entries -= entries / 2;
-        __syncthreads();
     }
 }
 
@@ -77,16 +77,21 @@ __global__ void __launch_bounds__(PLAN_THREADS) write_pairs(PlanMemory memory, i
     if (first_group == last_group)
         return;
     uint32_t begin = memory.starts[first_group], end = memory.starts[last_group];
+    uint32_t group = first_group + threadIdx.x;
+    bool owns = group < last_group;
+    uint32_t start = owns ? memory.starts[group] - begin : 0;
+    uint32_t left = owns ? memory.starts[group + 1] - memory.starts[group] : 0;
+    if (!__syncthreads_or(left > 1)) {
+        if (owns)
+            memory.finals[group] = left ? memory.entries[begin + start] : memory.empty_ref;
+        return;
+    }
     bool in_shared = end - begin <= PLAN_SHARED;
     uint32_t *entries = in_shared ? shared_entries : memory.entries + begin;
     if (in_shared) {
         for (uint32_t i = threadIdx.x; i < end - begin; i += PLAN_THREADS)
             shared_entries[i] = memory.entries[begin + i];
     }
-    uint32_t group = first_group + threadIdx.x;
-    bool owns = group < last_group;
-    uint32_t start = owns ? memory.starts[group] - begin : 0;
-    uint32_t left = owns ? memory.starts[group + 1] - memory.starts[group] : 0;
     group_start[threadIdx.x] = start;
     __syncthreads();
     for (int round = 0; round < rounds; round++) {
@@ -96,6 +101,8 @@ __global__ void __launch_bounds__(PLAN_THREADS) write_pairs(PlanMemory memory, i
         if (threadIdx.x == 0)
             first_pair[PLAN_THREADS] = total;
         __syncthreads();
+        if (total == 0)
+            break;
         uint32_t slot = memory.ranges[round].first_slot +
                         memory.block_bases[blockIdx.x * PLAN_ROUNDS_MAX + round];
         /* Whole turns, so that all threads meet at the barriers. */

@@ -15,7 +15,7 @@
 namespace
 {
 
-constexpr int INVERT_BLOCKS = 132;
+constexpr int INVERT_BLOCKS = 396;
 /* Short rounds use fewer threads rather than shorter chains: fewer products to invert. */
 constexpr uint32_t CHAIN_MIN = 4;
 
@@ -74,10 +74,10 @@ __device__ __forceinline__ void fetch_operand(const RoundMemory<F> &memory, uint
         const unsigned char *from = memory.points + lane % LANES * 16;
         bool used = chunk < CHUNKS<F>;
         uint4 *to = &planes[used ? half * CHUNKS<F> + chunk : 0][lane / LANES];
+        ref &= ~REF_SIGN;
 #pragma unroll
         for (int i = 0; i < LANES; i++) {
-            uint32_t index =
-                __shfl_sync(~0u, ref, i * (32 / LANES) + lane / LANES) & ~REF_SIGN;
+            uint32_t index = __shfl_sync(~0u, ref, i * (32 / LANES) + lane / LANES);
             if (used)
                 copy_async(to + i * (32 / LANES), from + size_t(index) * Slot<F>::BYTES);
         }
@@ -277,49 +277,63 @@ __global__ void __launch_bounds__(ROUND_THREADS, sizeof(F) > 48 ? 2 : 5)
     if (chain.warp_length == 0)
         return;
     pairs += range->first_pair;
-    size_t first_slot = range->first_slot;
     F inverse = load_element<F>(memory.totals + blockIdx.x * ROUND_THREADS + threadIdx.x);
-    /* Lanes without a pair at this step fetch some prefix that is there. */
-    uint32_t j = chain.warp_length - 1, first = chain.first;
-    uint2 pair = load_pair(pairs, chain, j);
-    fetch_pair<F, OPERANDS>(memory, pair, j < chain.length ? first + j * ROUND_THREADS : 0, planes,
-                            lane);
+    /* i goes down from the warp's last pair; lanes that have none there fetch some that is there. */
+    uint32_t i = chain.first + (chain.warp_length - 1) * ROUND_THREADS;
+    const uint32_t first_slot = range->first_slot, first = chain.first;
+    const uint32_t end = first + chain.length * ROUND_THREADS;
+    uint2 pair = i < end ? pairs[i] : make_uint2(0, 0);
+    fetch_pair<F, OPERANDS>(memory, pair, i < end ? i : 0, planes, lane);
 #pragma unroll 1
-    for (;; j--) {
-        uint2 next = j > 0 ? load_pair(pairs, chain, j - 1) : make_uint2(0, 0);
-        bool active = j < chain.length;
+    for (;;) {
+        bool more = i >= first + ROUND_THREADS;
+        uint32_t next_i = i - ROUND_THREADS;
+        uint2 next = more && next_i < end ? pairs[next_i] : make_uint2(0, 0);
+        bool store = i < end; /* this lane has a pair here; and it is an ordinary one */
         await_copies();
-        F xa = read_plane<F>(planes, lane), xb = read_plane<F>(planes + 2 * C, lane);
-        F difference = xb - xa;
-        bool special =
-            active && (difference.is_zero() || xa.is_zero() || xb.is_zero());
-        if (special)
-            difference = special_denominator<F>(memory, pair);
-        F own = inverse * read_plane<F>(planes + 4 * C, lane);
-        if (active)
-            inverse = inverse * difference;
-        if (special)
-            special_sum<F>(memory, pair, own, first_slot + first + j * ROUND_THREADS);
+        F own;
+        {
+            F xa = read_plane<F>(planes, lane), xb = read_plane<F>(planes + 2 * C, lane);
+            F difference = xb - xa;
+            bool special = store && (difference.is_zero() || xa.is_zero() || xb.is_zero());
+            if (special)
+                difference = special_denominator<F>(memory, pair);
+            own = inverse * read_plane<F>(planes + 4 * C, lane);
+            if (store)
+                inverse = inverse * difference;
+            if (special) {
+                F copy = own; /* so that only this branch has it in memory */
+                special_sum<F>(memory, pair, copy, first_slot + i);
+                store = false;
+            }
+        }
+        /* The coordinates are read again where they are needed: registers are scarcer than reads. */
         __syncwarp();
+        F slope;
+        {
+            F yb = read_plane<F>(planes + 3 * C, lane);
+            yb = yb.negated_if((pair.x ^ pair.y) & REF_SIGN);
+            slope = (yb - read_plane<F>(planes + C, lane)) * own;
+        }
+        F rest = slope.squared();
+        __syncwarp();
+        {
+            F xa = read_plane<F>(planes, lane);
+            F x = rest - xa - read_plane<F>(planes + 2 * C, lane);
+            if (store)
+                store_element(memory.scratch_x + (first_slot + i), x);
+            rest = xa - x;
+        }
         F ya = read_plane<F>(planes + C, lane);
-        F yb = read_plane<F>(planes + 3 * C, lane);
-        F slope = (yb.negated_if((pair.x ^ pair.y) & REF_SIGN) - ya) * own;
-        F x = slope.squared() - xa - xb;
-        F rest = xa - x;
-        bool store = active && !special;
-        size_t slot = first_slot + first + j * ROUND_THREADS;
-        if (store)
-            store_element(memory.scratch_x + slot, x);
         __syncwarp();
-        if (j > 0) /* the chain's earlier pairs are always there, except in a warp cut short */
-            fetch_pair<F, OPERANDS>(memory, next,
-                                    j - 1 < chain.length ? first + (j - 1) * ROUND_THREADS : 0,
-                                    planes, lane);
+        if (more)
+            fetch_pair<F, OPERANDS>(memory, next, next_i < end ? next_i : 0, planes, lane);
         F y = slope * rest - ya;
         if (store)
-            store_element(memory.scratch_y + slot, y);
-        if (j == 0)
+            store_element(memory.scratch_y + (first_slot + i), y);
+        if (!more)
             break;
+        i = next_i;
         pair = next;
     }
 }

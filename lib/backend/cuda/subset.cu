@@ -28,22 +28,29 @@ __global__ void count_ones(const uint64_t *bits, const uint64_t *density, uint32
         counts[w] = w < n_words ? __popcll(chosen(bits, density, n_vars, w)) : 0;
 }
 
-/* refs: the points of all chosen variables, in order. offsets: the scanned counts. */
+/* refs: the points of all chosen variables, in order. offsets: the scanned counts. A warp takes 32 words,
+   one after the other, two bits a lane, so that what it writes lies together. */
 __global__ void list_ones(const uint64_t *bits, const uint64_t *density, const uint32_t *ranks,
-                          uint32_t n_vars, uint32_t n_words, const uint32_t *offsets, uint32_t first_point,
-                          uint32_t *refs)
+                          uint32_t n_vars, uint32_t n_words, const uint32_t *offsets,
+                          uint32_t first_point, uint32_t *refs)
 {
-    uint32_t w = blockIdx.x * blockDim.x + threadIdx.x;
-    if (w >= n_words)
-        return;
-    uint64_t left = chosen(bits, density, n_vars, w);
-    uint64_t dense = density ? density[w] : ~uint64_t(0);
-    uint32_t rank = first_point + (ranks ? ranks[w] : 64 * w);
-    uint32_t *out = refs + offsets[w];
-    while (left) {
-        int bit = __ffsll(static_cast<long long>(left)) - 1;
-        left &= left - 1;
-        *out++ = rank + __popcll(dense & ((uint64_t(1) << bit) - 1));
+    uint32_t lane = threadIdx.x % 32, w = blockIdx.x * blockDim.x + threadIdx.x;
+    bool there = w < n_words;
+    uint64_t own_chosen = there ? chosen(bits, density, n_vars, w) : 0;
+    uint64_t own_dense = there && density ? density[w] : ~uint64_t(0);
+    uint32_t own_rank = first_point + (there && ranks ? ranks[w] : 64 * w);
+    uint32_t own_offset = there ? offsets[w] : 0;
+    for (int from = 0; from < 32; from++) {
+        uint64_t word = __shfl_sync(~0u, own_chosen, from);
+        uint64_t dense = __shfl_sync(~0u, own_dense, from);
+        uint32_t rank = __shfl_sync(~0u, own_rank, from);
+        uint32_t offset = __shfl_sync(~0u, own_offset, from);
+#pragma unroll
+        for (uint32_t bit = lane; bit < 64; bit += 32) {
+            uint64_t below = (uint64_t(1) << bit) - 1;
+            if (word >> bit & 1)
+                refs[offset + __popcll(word & below)] = rank + __popcll(dense & below);
+        }
     }
 }
 
@@ -72,16 +79,43 @@ __global__ void next_refs(const uint32_t *before, const uint32_t *count, const R
         after[i] = before[*count - 1];
 }
 
-template <class F>
-__global__ void store_sum(RoundMemory<F> memory, const uint32_t *refs, const uint32_t *count, F *sum)
+/* So few points are summed by blocks, a point a thread, rather than by rounds that wait for
+   inversions. */
+constexpr int FEW_BLOCKS = 32, FEW_THREADS = 64, FEW = FEW_BLOCKS * FEW_THREADS;
+
+/* The sum over a block, in thread 0. */
+template <class F, int THREADS> __device__ Xyzz<F> sum_of_block(Xyzz<F> own)
 {
-    if (*count == 0) {
-        sum[0] = sum[1] = F::zero();
-        return;
+    __shared__ Xyzz<F> shared[THREADS];
+    shared[threadIdx.x] = own;
+    __syncthreads();
+    for (int half = THREADS / 2; half > 0; half /= 2) {
+        if (int(threadIdx.x) < half)
+            shared[threadIdx.x].add(shared[threadIdx.x + half]);
+        __syncthreads();
     }
-    Affine<F> point = memory.point(refs[0]);
-    sum[0] = point.x;
-    sum[1] = point.y;
+    return shared[0];
+}
+
+template <class F>
+__global__ void __launch_bounds__(FEW_THREADS)
+    sum_few(RoundMemory<F> memory, const uint32_t *refs, const uint32_t *count, Xyzz<F> *partial)
+{
+    uint32_t i = blockIdx.x * FEW_THREADS + threadIdx.x;
+    Xyzz<F> own = Xyzz<F>::infinity();
+    if (i < *count)
+        own = Xyzz<F>::from(memory.point(refs[i]));
+    Xyzz<F> sum = sum_of_block<F, FEW_THREADS>(own);
+    if (threadIdx.x == 0)
+        partial[blockIdx.x] = sum;
+}
+
+template <class F>
+__global__ void __launch_bounds__(FEW_BLOCKS) sum_partial(const Xyzz<F> *partial, Affine<F> *sum)
+{
+    Xyzz<F> all = sum_of_block<F, FEW_BLOCKS>(partial[threadIdx.x]);
+    if (threadIdx.x == 0)
+        *sum = all.to_affine();
 }
 
 template <class F> struct Subset {
@@ -89,6 +123,7 @@ template <class F> struct Subset {
     uint32_t *offsets, *refs[2], *counts;
     RoundRange *ranges;
     RoundMemory<F> memory;
+    Xyzz<F> *partial;
     void *scan_temp;
     size_t scan_bytes, bytes;
 
@@ -105,6 +140,7 @@ template <class F> struct Subset {
         refs[1] = arena.take<uint32_t>(ones / 2 + 2);
         counts = arena.take<uint32_t>(ROUNDS + 1);
         ranges = arena.take<RoundRange>(ROUNDS);
+        partial = arena.take<Xyzz<F>>(FEW_BLOCKS);
         memory = RoundMemory<F>::take(arena, ones + 1, ones / 2 + 1);
         scan_temp = arena.take<unsigned char>(scan_bytes);
         bytes = arena.used();
@@ -122,7 +158,7 @@ template <class F> struct Subset {
             job.bits, job.density, job.ranks, job.n_vars, n_words, offsets, job.first_point, refs[0]);
         lay_out_tree<<<1, 1, 0, stream>>>(offsets + n_words, ranges, counts);
         int current = 0, round = 0;
-        for (uint32_t left = ones; left > 1; left -= left / 2, round++) {
+        for (uint32_t left = ones; left > FEW; left -= left / 2, round++) {
             run_round(stream, memory, reinterpret_cast<const uint2 *>(refs[current]),
                       ranges + round, left / 2, round == 0 ? Operands::INPUTS : Operands::ANY);
             next_refs<<<left / 2 / 256 + 1, 256, 0, stream>>>(refs[current], counts + round,
@@ -130,8 +166,9 @@ template <class F> struct Subset {
                                                               refs[1 - current]);
             current = 1 - current;
         }
-        store_sum<F><<<1, 1, 0, stream>>>(memory, refs[current], counts + round,
-                                          static_cast<F *>(job.sum));
+        sum_few<F><<<FEW_BLOCKS, FEW_THREADS, 0, stream>>>(memory, refs[current], counts + round,
+                                                           partial);
+        sum_partial<F><<<1, FEW_BLOCKS, 0, stream>>>(partial, static_cast<Affine<F> *>(job.sum));
     }
 };
 
