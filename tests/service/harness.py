@@ -118,10 +118,11 @@ class Daemon:
 
 
 def proto_modules():
-    """The Python form of proving.proto, generated into a temporary folder."""
+    """The Python form of proving.proto, generated into a temporary folder; that of timeline.proto
+    can be imported as well then."""
     folder = tempfile.mkdtemp(prefix="cuzk-proto-")
     subprocess.run(["protoc", f"--proto_path={ROOT}/proto", f"--python_out={folder}",
-                    "cuzk/v1/proving.proto"], check=True)
+                    "cuzk/v1/proving.proto", "cuzk/v1/timeline.proto"], check=True)
     sys.path.insert(0, folder)
     from cuzk.v1 import proving_pb2  # pylint: disable=import-outside-toplevel,import-error
     return proving_pb2
