@@ -29,7 +29,7 @@ struct cuzk_whatif_run {
     double wall_s;
     double proofs_per_minute;
     double proof_p50_s, proof_p95_s;
-    double device_busy; /* share of the time, all devices together */
+    double device_busy;     /* share of the time, all devices together */
     const char *bottleneck; /* "synthesis"; a constant */
 };
 

@@ -1,6 +1,7 @@
 /* A run of jobs with given durations, through the engine itself: its queue, its pipeline, its
    workers and its timeline, on simulated devices and in simulated time (backend/sim/clock.h). What
-   is decided is decided by the code that decides in the daemon; only the time between is skipped. */
+   is decided is decided by the code that decides in the daemon; only the time between is skipped.
+ */
 #ifndef ENGINE_REPLAY_H
 #define ENGINE_REPLAY_H
 

@@ -353,7 +353,8 @@ static enum cuzk_status make_draft(struct draft *draft, struct cuzk_error *err)
     add_loading(draft);
     if (draft->n_jobs == 0)
         return error_set(err, CUZK_FAILED_PRECONDITION,
-                         "what-if: run %s has no job with all its partitions to replay", run->label.data);
+                         "what-if: run %s has no job with all its partitions to replay",
+                         run->label.data);
     return CUZK_OK;
 }
 
@@ -397,7 +398,9 @@ static void apply_settings(const struct knobs *knobs, const struct cuzk_whatif_s
         .devices = s->devices ? s->devices : was->devices,
         .workers_per_device =
             s->workers_per_device ? s->workers_per_device : was->workers_per_device,
-        .in_flight = s->in_flight ? s->in_flight : knobs->as_recorded ? 0 : was->in_flight,
+        .in_flight = s->in_flight         ? s->in_flight
+                     : knobs->as_recorded ? 0
+                                          : was->in_flight,
     };
 }
 

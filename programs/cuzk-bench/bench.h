@@ -15,7 +15,8 @@
 /* Default address of a daemon, that of the earlier bench. */
 #define BENCH_DEFAULT_ADDRESS "http://127.0.0.1:9820"
 
-/* A request as it is sent: built once, sent many times. Zero-initialise; free with bench_request_free. */
+/* A request as it is sent: built once, sent many times. Zero-initialise; free with
+ * bench_request_free. */
 struct bench_request {
     uint32_t kind; /* of the wire interface; 0: no type given */
     uint64_t registered_proof;
@@ -41,15 +42,15 @@ const char *bench_kind_text(uint32_t kind);
 /* Reads the file of --c1: a C1 or its wrapper, sent unchanged. The sector number comes from the
    wrapper unless it is set already. */
 enum cuzk_status bench_read_c1(struct bench_request *request, const char *path,
-                                 struct cuzk_error *err);
+                               struct cuzk_error *err);
 
 /* Reads the file of --vanilla: a JSON array of base64 texts, or one raw vanilla proof. */
 enum cuzk_status bench_read_vanilla(struct bench_request *request, const char *path,
-                                      struct cuzk_error *err);
+                                    struct cuzk_error *err);
 
 /* Encodes a ProveRequest with a fresh request id. */
-enum cuzk_status bench_request_encode(const struct bench_request *request, uint8_t **bytes, size_t *len,
-                                struct cuzk_error *err);
+enum cuzk_status bench_request_encode(const struct bench_request *request, uint8_t **bytes,
+                                      size_t *len, struct cuzk_error *err);
 void bench_request_free(struct bench_request *request);
 
 /* The answer to one Prove, with the client's wall time. Free message with message_free. */
@@ -69,7 +70,8 @@ enum cuzk_status bench_call(const char *address, const char *method,
                             const ProtobufCMessageDescriptor *descriptor,
                             ProtobufCMessage **response, struct cuzk_error *err);
 
-/* Marks the start or the end (mark->edge) of a labelled run in the daemon's timeline. A daemon that cannot do that is fine: its timeline has no labels. */
+/* Marks the start or the end (mark->edge) of a labelled run in the daemon's timeline. A daemon that
+   cannot do that is fine: its timeline has no labels. */
 enum cuzk_status bench_mark_run(const char *address, Cuzk__V1__MarkRunRequest *mark,
                                 const char *label, struct cuzk_error *err);
 
@@ -163,8 +165,7 @@ struct table {
     bool failed;              /* no memory */
 };
 void table_row(struct table *table);
-void table_cell(struct table *table, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void table_render(const struct table *table, bool markdown, struct text *out);
 void table_free(struct table *table);
 

@@ -66,12 +66,13 @@ static void judge(struct comparison *c, const struct figures *a, size_t count_a,
     else
         snprintf(first, sizeof first, "B has %.2f times the throughput of A: it is %s",
                  c->throughput, c->throughput > 1 ? "faster" : "slower");
-    snprintf(c->verdict, sizeof c->verdict,
-             "%s (mean over %zu run%s; p95 of the wall time %.2fx). Best: A %.3f proofs/min with %u "
-             "at once, B %.3f with %u.%s",
-             first, c->count, c->count > 1 ? "s" : "", c->p95, best_a->per_minute,
-             best_a->concurrency, best_b->per_minute, best_b->concurrency,
-             fewest < PROOFS_MIN ? " Uncertain: some runs have fewer than 5 proofs." : "");
+    snprintf(
+        c->verdict, sizeof c->verdict,
+        "%s (mean over %zu run%s; p95 of the wall time %.2fx). Best: A %.3f proofs/min with %u "
+        "at once, B %.3f with %u.%s",
+        first, c->count, c->count > 1 ? "s" : "", c->p95, best_a->per_minute, best_a->concurrency,
+        best_b->per_minute, best_b->concurrency,
+        fewest < PROOFS_MIN ? " Uncertain: some runs have fewer than 5 proofs." : "");
 }
 
 static bool compare_runs(const struct figures *a, size_t count_a, const struct figures *b,
@@ -105,8 +106,9 @@ static bool compare_runs(const struct figures *a, size_t count_a, const struct f
 
 static void print_table(const struct comparison *c, bool markdown, struct text *out)
 {
-    static const char *const heads[] = {"count", "at once", "proofs/min A", "B", "B/A",
-                                        "p50 s A", "B", "B/A", "p95 s A", "B", "B/A", "prove B/A"};
+    static const char *const heads[] = {"count",   "at once",  "proofs/min A", "B",       "B/A",
+                                        "p50 s A", "B",        "B/A",          "p95 s A", "B",
+                                        "B/A",     "prove B/A"};
     struct table table = {0};
     table_row(&table);
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
@@ -190,9 +192,9 @@ int command_compare(const struct bench_globals *globals, int argc, char **argv)
 {
     static const char usage[] =
         "Usage: cuzk-bench [--json] compare [--markdown] A.json B.json\n\n"
-        "A and B are outputs of 'cuzk-bench --json sweep' or 'cuzk-bench --json batch'. Runs of the\n"
-        "same count and concurrency are set side by side, with ratios B to A, and a last line says\n"
-        "which side is faster. Exit codes: 0 compared, 1 nothing to compare, 2 usage.\n";
+        "A and B are outputs of 'cuzk-bench --json sweep' or 'cuzk-bench --json batch'. Runs of\n"
+        "the same count and concurrency are set side by side, with ratios B to A, and a last line\n"
+        "says which side is faster. Exit codes: 0 compared, 1 nothing to compare, 2 usage.\n";
     bool markdown = argc > 1 && strcmp(argv[1], "--markdown") == 0;
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
         fputs(usage, stdout);

@@ -50,9 +50,7 @@ void figures_of_run(const char *type, const struct load_result *r, struct figure
 
 int figures_exit_code(const struct figures *figures)
 {
-    return figures->invalid ? EXIT_CODE_INVALID
-           : figures->failed ? EXIT_CODE_FAILED
-                             : EXIT_CODE_OK;
+    return figures->invalid ? EXIT_CODE_INVALID : figures->failed ? EXIT_CODE_FAILED : EXIT_CODE_OK;
 }
 
 void figures_print(const struct figures *f)
@@ -64,8 +62,7 @@ void figures_print(const struct figures *f)
                f->wall_min, f->wall_max, f->wall_p50, f->wall_p95);
         printf("prove time:    avg=%.1fs min=%.1fs max=%.1fs\n", f->prove_avg, f->prove_min,
                f->prove_max);
-        printf("throughput:    %.3f proofs/min (%.1fs/proof)\n", f->per_minute,
-               60 / f->per_minute);
+        printf("throughput:    %.3f proofs/min (%.1fs/proof)\n", f->per_minute, 60 / f->per_minute);
     }
     if (f->simulated)
         printf("simulated:     %u of the failed; the times are those of the simulation\n",
@@ -86,10 +83,9 @@ void figures_add_json(const struct figures *f, struct text *out)
              "\"wall_seconds\":{\"avg\":%.3f,\"min\":%.3f,\"max\":%.3f,\"p50\":%.3f,\"p95\":%.3f},"
              "\"prove_seconds\":{\"avg\":%.3f,\"min\":%.3f,\"max\":%.3f},"
              "\"queue_seconds_avg\":%.3f,\"synthesis_seconds_avg\":%.3f,\"proofs_per_minute\":%.4f",
-             f->count, f->concurrency, f->total, f->completed, f->failed, f->invalid,
-             f->unverified, f->simulated, f->wall_avg, f->wall_min, f->wall_max, f->wall_p50,
-             f->wall_p95, f->prove_avg, f->prove_min, f->prove_max, f->queue_avg, f->synth_avg,
-             f->per_minute);
+             f->count, f->concurrency, f->total, f->completed, f->failed, f->invalid, f->unverified,
+             f->simulated, f->wall_avg, f->wall_min, f->wall_max, f->wall_p50, f->wall_p95,
+             f->prove_avg, f->prove_min, f->prove_max, f->queue_avg, f->synth_avg, f->per_minute);
     if (f->explained) {
         text_add(out, ",\"utilisation\":%.4f,\"bottleneck\":", f->utilisation);
         text_add_json(out, f->bottleneck);
@@ -98,7 +94,7 @@ void figures_add_json(const struct figures *f, struct text *out)
     text_add(out, "}");
 }
 
-/* ---- back from JSON --------------------------------------------------------------------------- */
+/* ---- back from JSON ------------------------------------------------------------------- */
 
 /* NaN where there is no number. */
 static double number_at(yajl_val tree, const char *key, const char *inner)

@@ -54,7 +54,8 @@ static void print_usage(FILE *out, enum load_command command)
     fprintf(out,
             "Usage: cuzk-bench [-a ADDRESS] [--json] %s -t TYPE --c1 FILE [options]\n\n%s\n\n"
             "  -t, --type TYPE            porep, snap, wpost or winning\n"
-            "      --c1 FILE              porep: the C1 JSON, or its wrapper with the sector number\n"
+            "      --c1 FILE              porep: the C1 JSON, or its wrapper with the sector "
+            "number\n"
             "      --vanilla FILE         others: JSON array of base64 vanilla proofs, or one raw "
             "proof\n"
             "      --sector-num N         sector (default: from the wrapper)\n"
@@ -83,7 +84,8 @@ static void print_usage(FILE *out, enum load_command command)
               out);
     fputs("\nEvery proof of a porep is verified here, if the circuit's .vk file is in "
           "--param-cache.\n"
-          "Exit codes: 0 all completed, 1 some failed, 2 usage, 6 a returned proof did not verify.\n",
+          "Exit codes: 0 all completed, 1 some failed, 2 usage, 6 a returned proof did not "
+          "verify.\n",
           out);
 }
 

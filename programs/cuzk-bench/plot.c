@@ -33,9 +33,8 @@ static double prove(const struct figures *run)
 }
 
 static const struct series throughput[] = {{"proofs a minute", "a", per_minute}};
-static const struct series times[] = {{"wall p50", "a", wall_p50},
-                                      {"wall p95", "b", wall_p95},
-                                      {"prove", "c", prove}};
+static const struct series times[] = {
+    {"wall p50", "a", wall_p50}, {"wall p95", "b", wall_p95}, {"prove", "c", prove}};
 
 struct panel {
     const char *title;
@@ -97,8 +96,8 @@ static void add_series(const struct panel *panel, size_t s, const struct figures
         text_add(out,
                  "<circle class=\"dot %s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"><title>c=%u j=%u: %s "
                  "%.3g</title></circle>\n",
-                 series->class, x_of(i, count), y_of(panel, series->value(&runs[i])),
-                 runs[i].count, runs[i].concurrency, series->name, series->value(&runs[i]));
+                 series->class, x_of(i, count), y_of(panel, series->value(&runs[i])), runs[i].count,
+                 runs[i].concurrency, series->name, series->value(&runs[i]));
     if (panel->n_series > 1)
         text_add(out,
                  "<circle class=\"dot %s\" cx=\"%d\" cy=\"%d\" r=\"4\"/><text x=\"%d\" y=\"%d\">%s"

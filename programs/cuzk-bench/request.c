@@ -129,7 +129,7 @@ static void find_sector_number(const uint8_t *data, size_t len, struct wrapper_s
 }
 
 enum cuzk_status bench_read_c1(struct bench_request *request, const char *path,
-                                 struct cuzk_error *err)
+                               struct cuzk_error *err)
 {
     uint8_t *data;
     size_t len;
@@ -163,7 +163,7 @@ static enum cuzk_status add_base64(struct bench_request *request, const char *te
 }
 
 enum cuzk_status bench_read_vanilla(struct bench_request *request, const char *path,
-                                      struct cuzk_error *err)
+                                    struct cuzk_error *err)
 {
     uint8_t *data;
     size_t len;
@@ -210,8 +210,8 @@ static void set_digest(ProtobufCBinaryData *field, bool given, const uint8_t byt
         *field = (ProtobufCBinaryData){32, data.out};
 }
 
-enum cuzk_status bench_request_encode(const struct bench_request *request, uint8_t **bytes, size_t *len,
-                                struct cuzk_error *err)
+enum cuzk_status bench_request_encode(const struct bench_request *request, uint8_t **bytes,
+                                      size_t *len, struct cuzk_error *err)
 {
     Cuzk__V1__SubmitProofRequest submit = CUZK__V1__SUBMIT_PROOF_REQUEST__INIT;
     Cuzk__V1__ProveRequest prove = CUZK__V1__PROVE_REQUEST__INIT;
@@ -266,8 +266,7 @@ static enum cuzk_status call_path(const char *address, const char *path, const u
     struct rpc_client_config config = {.address = address};
     struct rpc_client *client;
     TRY(rpc_client_open(&config, &client, err));
-    enum cuzk_status status =
-        rpc_client_call(client, path, message, len, UINT64_MAX, result, err);
+    enum cuzk_status status = rpc_client_call(client, path, message, len, UINT64_MAX, result, err);
     rpc_client_close(client);
     return status;
 }

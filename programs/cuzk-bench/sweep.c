@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what the daemon's log says --------------------------------------------------------------- */
+/* ---- what the daemon's log says ------------------------------------------------------- */
 
 static void explain_run(const struct timeline_run *run, struct figures *figures)
 {
@@ -64,12 +64,12 @@ static enum cuzk_status explain(const char *path, struct figures *runs, size_t c
     return status;
 }
 
-/* ---- output ----------------------------------------------------------------------------------- */
+/* ---- output --------------------------------------------------------------------------- */
 
 static void add_head(struct table *table, bool explained, bool troubled)
 {
-    static const char *const heads[] = {"count", "at once", "total s", "wall s", "p50 s", "p95 s",
-                                        "prove s", "queue s", "proofs/min"};
+    static const char *const heads[] = {"count", "at once", "total s", "wall s",    "p50 s",
+                                        "p95 s", "prove s", "queue s", "proofs/min"};
     table_row(table);
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
         table_cell(table, "%s", heads[i]);
@@ -131,16 +131,15 @@ static enum cuzk_status write_plot(const char *path, const struct figures *runs,
 {
     struct text svg = {0};
     plot_runs(runs, count, &svg);
-    enum cuzk_status status =
-        svg.failed ? error_set(err, CUZK_NO_MEMORY, "no memory for the plot")
-                   : file_write(path, svg.data, svg.len, err);
+    enum cuzk_status status = svg.failed ? error_set(err, CUZK_NO_MEMORY, "no memory for the plot")
+                                         : file_write(path, svg.data, svg.len, err);
     text_free(&svg);
     return status;
 }
 
 static enum cuzk_status tell(const struct bench_globals *globals,
-                             const struct load_options *options, struct figures *runs,
-                             size_t count, struct cuzk_error *err)
+                             const struct load_options *options, struct figures *runs, size_t count,
+                             struct cuzk_error *err)
 {
     struct text out = {0};
     if (options->log_path)
@@ -159,7 +158,7 @@ static enum cuzk_status tell(const struct bench_globals *globals,
     return status;
 }
 
-/* ---- running ---------------------------------------------------------------------------------- */
+/* ---- running -------------------------------------------------------------------------- */
 
 static enum cuzk_status run_all(const struct bench_globals *globals, struct load_options *options,
                                 struct figures *runs, struct cuzk_error *err)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- text ------------------------------------------------------------------------------------- */
+/* ---- text ----------------------------------------------------------------------------- */
 
 static void add_numbers(struct text *out, const char *what, unsigned was, unsigned then)
 {
@@ -100,7 +100,7 @@ static void add_text(struct text *out, const char *label, const char *knobs,
     add_conclusion(out, w);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------- */
+/* ---- JSON ----------------------------------------------------------------------------- */
 
 static void add_json_run(struct text *out, const char *name, const struct cuzk_whatif_run *run)
 {

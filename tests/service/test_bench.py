@@ -1,5 +1,5 @@
-"""cuzk-bench's sweep and compare, labelled runs, and the what-if of their log: on the sim backend, so
-that nothing is proved, and against a server of another make that has no labels."""
+"""cuzk-bench's sweep and compare, labelled runs, and the what-if of their log: on the sim backend,
+so that nothing is proved, and against a server of another make that has no labels."""
 
 import concurrent.futures
 import json
@@ -14,7 +14,7 @@ import grpc
 from harness import BENCH, C1_WRAPPED, CUZK, PARAMS, Daemon, main, proto_modules, run
 
 pb = proto_modules()
-from cuzk.v1 import timeline_pb2  # pylint: disable=wrong-import-position,wrong-import-order,import-error
+from cuzk.v1 import timeline_pb2  # pylint: disable=import-error,wrong-import-position
 
 LOAD = ("-t", "porep", "--c1", C1_WRAPPED)
 
@@ -130,9 +130,10 @@ class Simulated(unittest.TestCase):
 
     def mark(self, **fields):
         with grpc.insecure_channel(self.daemon.address) as channel:
-            stub = channel.unary_unary("/cuzk.v1.Timeline/MarkRun",
-                                       request_serializer=lambda m: m.SerializeToString(),
-                                       response_deserializer=timeline_pb2.MarkRunResponse.FromString)
+            stub = channel.unary_unary(
+                "/cuzk.v1.Timeline/MarkRun",
+                request_serializer=lambda m: m.SerializeToString(),
+                response_deserializer=timeline_pb2.MarkRunResponse.FromString)
             stub(timeline_pb2.MarkRunRequest(**fields), timeout=30)
 
     def test_marks_of_strangers_do_not_break_the_timeline(self):

@@ -112,7 +112,7 @@ static void test_the_device_waits_for_synthesis(void **state)
     assert_true(idle > 12 && idle < 15); /* a proof */
     assert_int_equal(run->verdict.bottleneck, TIMELINE_BOUND_SYNTHESIS);
 
-    /* What the verdict advises, asked of the replay: the gain is there, and the device is the wall. */
+    /* What the verdict advises, asked of the replay: the gain is there, the device is the wall. */
     unsigned workers = 0;
     const char *advice = strstr(run->verdict.text.data, ">= ");
     assert_non_null(advice);
@@ -257,8 +257,8 @@ static void sleeper_witness_free(void *witness)
 }
 
 static enum cuzk_status sleeper_prove(struct work *work, struct loaded *loaded, void *witness,
-                                      const struct work_span *span,
-                                      uint8_t proof[WORK_PROOF_BYTES], struct cuzk_error *err)
+                                      const struct work_span *span, uint8_t proof[WORK_PROOF_BYTES],
+                                      struct cuzk_error *err)
 {
     (void)loaded;
     (void)witness;
@@ -337,8 +337,8 @@ static void open_sleeper(struct sleeper *sleeper, unsigned n_devices)
     const struct backend_options options = {.sim_timing = timing};
     for (unsigned d = 0; d < n_devices; d++) {
         assert_ok(backend_sim.open(&options, d, &sleeper->devices[d], &err), err);
-        assert_ok(
-            backend_sim.load(sleeper->devices[d], NULL, NULL, &sleeper->circuits[d], &err), err);
+        assert_ok(backend_sim.load(sleeper->devices[d], NULL, NULL, &sleeper->circuits[d], &err),
+                  err);
     }
 }
 
@@ -362,9 +362,10 @@ static void measure(const struct pipeline_limits *limits, struct explained *e)
     assert_ok(timeline_create(&recording, &timeline, &err), err);
     open_sleeper(&sleeper, limits->n_devices);
     const struct work_device devices[2] = {{"sim 0", "sim"}, {"sim 1", "sim"}};
-    const struct work_setup setup = {
-        .ops = &sleeper_ops, .context = &sleeper, .devices = devices,
-        .n_devices = limits->n_devices};
+    const struct work_setup setup = {.ops = &sleeper_ops,
+                                     .context = &sleeper,
+                                     .devices = devices,
+                                     .n_devices = limits->n_devices};
     const struct cuzk_engine_options options = {
         .synthesis_concurrency = limits->synthesis_concurrency,
         .synthesis_lookahead = limits->lookahead,
@@ -380,8 +381,8 @@ static void measure(const struct pipeline_limits *limits, struct explained *e)
         assert_ok(fake_submit(engine, request_id, 'a', SLEEP_PARTITIONS, CUZK_PRIORITY_NORMAL,
                               job_id, NULL, &err),
                   err);
-        assert_ok(
-            cuzk_engine_watch(engine, job_id, 0, fake_result_fn, &results[i], NULL, &err), err);
+        assert_ok(cuzk_engine_watch(engine, job_id, 0, fake_result_fn, &results[i], NULL, &err),
+                  err);
     }
     for (size_t i = 0; i < SLEEP_JOBS; i++) {
         sem_wait(&results[i].arrived);
@@ -419,14 +420,13 @@ static void test_the_prediction_is_what_is_measured(void **state)
         struct cuzk_whatif answer;
         struct cuzk_error err;
         measure(&a, &before);
-        assert_ok(cuzk_whatif(&before.report, 0, "synth=4,lookahead=3,devices=2,workers=2",
-                              &answer, &err),
+        assert_ok(cuzk_whatif(&before.report, 0, "synth=4,lookahead=3,devices=2,workers=2", &answer,
+                              &err),
                   err);
         measure(&b, &after);
         double measured = SLEEP_JOBS * 60 / seconds(&after.report.runs[0]);
         off = off_by(answer.predicted.proofs_per_minute, measured);
-        as_it_was =
-            off_by(answer.replayed.proofs_per_minute, answer.measured.proofs_per_minute);
+        as_it_was = off_by(answer.replayed.proofs_per_minute, answer.measured.proofs_per_minute);
         print_message("A measured %.1f, replayed %.1f; B predicted %.1f, measured %.1f a minute: "
                       "%.1f %% off\n",
                       answer.measured.proofs_per_minute, answer.replayed.proofs_per_minute,
@@ -445,12 +445,23 @@ static void test_the_prediction_is_what_is_measured(void **state)
 static void test_knobs_that_are_none(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"synth",         "synth=",          "synth=0",
-                                      "synth=x",       "synth=2x",        "synth=-1",
-                                      "devices=65",    "nothing=1",       "faster=synth",
-                                      "faster=synth:", "faster=synth:0",  "faster=synth:nan",
-                                      "faster=all:2",  "faster=synth:2x", "jobs=often",
-                                      "=1",            "synth=99999999999999999999"};
+    static const char *const bad[] = {"synth",
+                                      "synth=",
+                                      "synth=0",
+                                      "synth=x",
+                                      "synth=2x",
+                                      "synth=-1",
+                                      "devices=65",
+                                      "nothing=1",
+                                      "faster=synth",
+                                      "faster=synth:",
+                                      "faster=synth:0",
+                                      "faster=synth:nan",
+                                      "faster=all:2",
+                                      "faster=synth:2x",
+                                      "jobs=often",
+                                      "=1",
+                                      "synth=99999999999999999999"};
     static struct made made;
     struct explained e = {0};
     make_hunt(&made, 1, 1000, 1000);
@@ -475,8 +486,7 @@ static void test_a_run_without_a_whole_job_is_refused(void **state)
     struct cuzk_error err = {0};
     assert_ok(timeline_log_read_bytes(&e.log, text, sizeof text - 1, &err), err);
     assert_ok(timeline_analyse(&e.log, NULL, &e.report, &err), err);
-    assert_int_equal(cuzk_whatif(&e.report, 0, "synth=2", &answer, &err),
-                     CUZK_FAILED_PRECONDITION);
+    assert_int_equal(cuzk_whatif(&e.report, 0, "synth=2", &answer, &err), CUZK_FAILED_PRECONDITION);
     release(&e);
 }
 
