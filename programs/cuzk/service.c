@@ -52,9 +52,13 @@ static void release_work(void *user)
         mem_free(work);
 }
 
+/* A kind or feature that we do not prove is the request's fault for a client: UNIMPLEMENTED would say
+   that the method is missing. */
 static void fail_call(struct rpc_call *call, const struct cuzk_error *err)
 {
-    rpc_fail(call, rpc_code_of_status(err->status), "%s", err->text);
+    enum rpc_code code = err->status == CUZK_UNSUPPORTED ? RPC_INVALID_ARGUMENT
+                                                         : rpc_code_of_status(err->status);
+    rpc_fail(call, code, "%s", err->text);
 }
 
 static void reply_message(struct rpc_call *call, const ProtobufCMessage *message)
