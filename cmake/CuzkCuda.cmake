@@ -17,4 +17,10 @@ target_compile_options(cuzk_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-O3 -lineinf
 target_link_libraries(cuzk_cuda PUBLIC cuzk_r1cs cuzk_timeline PRIVATE CUDA::cudart_static)
 set_target_properties(cuzk_cuda PROPERTIES CUDA_STANDARD 17 POSITION_INDEPENDENT_CODE ON)
 target_compile_definitions(cuzk_backend PRIVATE CUZK_HAVE_CUDA)
+option(CUZK_CUDA_FAULTS "let tests make checks of the device fail; never for use" OFF)
+if(CUZK_CUDA_FAULTS)
+    target_compile_definitions(cuzk_cuda PUBLIC CUZK_CUDA_FAULTS)
+endif()
 target_link_libraries(cuzk_backend PUBLIC cuzk_cuda)
+# Libraries that were declared before and link the device code, but have none of their own.
+set_property(TARGET cuzk_backend cuzk_groth16 cuzk_engine PROPERTY CUDA_ARCHITECTURES OFF)

@@ -20,6 +20,16 @@ size_t circuit_sums_bytes(enum cuda_section section)
     return (1 + WINDOW_SUMS_MAX) * msm_point_bytes(section_group(section));
 }
 
+size_t circuit_bits_bytes(const struct shape *shape)
+{
+    return witness_plane_words(shape->n_aux) * sizeof(uint64_t);
+}
+
+size_t circuit_values_bytes(const struct shape *shape)
+{
+    return ((size_t)shape->n_inputs + shape->n_full) * sizeof(struct fr);
+}
+
 /* --- The plan --------------------------------------------------------------------------------- */
 
 /* Hands out parts of the block; with base NULL it only counts. */
@@ -52,10 +62,10 @@ static uint32_t ones_max(const struct section_map *map)
     return map->n_points - map->n_inputs;
 }
 
-/* The largest room that one of the sums takes. */
-static size_t scratch_bytes(const struct backend_circuit *circuit)
+/* The largest room that one of the witness's sums takes. */
+static size_t side_scratch_bytes(const struct backend_circuit *circuit)
 {
-    size_t most = msm_scratch_bytes(MSM_G1, circuit->n_points[SECTION_H]);
+    size_t most = 0;
     for (enum cuda_section i = SECTION_L; i < SECTION_COUNT; i++) {
         const struct section_map *map = section_map_of(circuit, i);
         const enum msm_group group = section_group(i);
@@ -96,13 +106,16 @@ static struct plan lay_out(struct backend_circuit *circuit, void *base)
     for (enum cuda_section i = 0; i < SECTION_COUNT; i++)
         block->points[i] = take(&layout, circuit->n_points[i] * msm_slot_bytes(section_group(i)));
     plan.points_bytes = layout.used - plan.rows_bytes - plan.tables_bytes;
-    block->bits = take(&layout, witness_plane_words(shape->n_aux) * sizeof(uint64_t) + 64);
-    block->values = take(&layout, ((size_t)shape->n_inputs + shape->n_full) * sizeof(struct fr));
+    for (unsigned i = 0; i < WITNESS_SLOTS; i++) {
+        block->slots[i].bits = take(&layout, circuit_bits_bytes(shape) + 64);
+        block->slots[i].values = take(&layout, circuit_values_bytes(shape));
+    }
     block->a_rows = take(&layout, domain);
     block->b_rows = take(&layout, domain);
     block->c_rows = take(&layout, domain);
     block->scalars = take(&layout, most_scalars(&circuit->sections) * sizeof(struct fr));
-    block->scratch = take(&layout, circuit->scratch_bytes);
+    block->h_scratch = take(&layout, circuit->h_scratch_bytes);
+    block->side_scratch = take(&layout, circuit->side_scratch_bytes);
     size_t sums = 0;
     for (enum cuda_section i = 0; i < SECTION_COUNT; i++)
         sums += circuit_sums_bytes(i);
@@ -121,7 +134,8 @@ static unsigned mib(uint64_t bytes)
 /* Takes the block, or says why it does not fit. */
 static enum cuzk_status allocate(struct backend_circuit *circuit, struct cuzk_error *err)
 {
-    circuit->scratch_bytes = scratch_bytes(circuit);
+    circuit->h_scratch_bytes = msm_scratch_bytes(MSM_G1, circuit->n_points[SECTION_H]);
+    circuit->side_scratch_bytes = side_scratch_bytes(circuit);
     const struct plan plan = lay_out(circuit, NULL);
     const struct backend_device *device = circuit->device;
     struct backend_memory memory;
@@ -303,6 +317,8 @@ enum cuzk_status circuit_load(struct backend_device *device, const struct shape 
         return error_set(err, CUZK_NO_MEMORY, "cuda: out of memory");
     circuit->device = device;
     circuit->shape = shape;
+    pthread_mutex_init(&circuit->slots_lock, NULL);
+    pthread_cond_init(&circuit->slot_given_back, NULL);
     const uint32_t counts[SECTION_COUNT] = {key->n_h, key->n_l, key->n_a, key->n_b_g1, key->n_b_g2};
     memcpy(circuit->n_points, counts, sizeof counts);
     enum cuzk_status status = prepare(circuit, err);
@@ -330,10 +346,38 @@ void circuit_unload(struct backend_circuit *circuit)
         cudaFree(circuit->memory);
     rows_image_free(&circuit->rows);
     sections_free(&circuit->sections);
+    pthread_mutex_destroy(&circuit->slots_lock);
+    pthread_cond_destroy(&circuit->slot_given_back);
     mem_free(circuit);
 }
 
 uint64_t circuit_bytes(const struct backend_circuit *circuit)
 {
     return circuit->memory_bytes;
+}
+
+struct witness_slot *circuit_take_slot(struct backend_circuit *circuit)
+{
+    struct witness_slot *taken = NULL;
+    pthread_mutex_lock(&circuit->slots_lock);
+    for (;;) {
+        for (unsigned i = 0; i < WITNESS_SLOTS && !taken; i++) {
+            if (!circuit->block.slots[i].taken)
+                taken = &circuit->block.slots[i];
+        }
+        if (taken)
+            break;
+        pthread_cond_wait(&circuit->slot_given_back, &circuit->slots_lock);
+    }
+    taken->taken = true;
+    pthread_mutex_unlock(&circuit->slots_lock);
+    return taken;
+}
+
+void circuit_give_back_slot(struct backend_circuit *circuit, struct witness_slot *slot)
+{
+    pthread_mutex_lock(&circuit->slots_lock);
+    slot->taken = false;
+    pthread_cond_signal(&circuit->slot_given_back);
+    pthread_mutex_unlock(&circuit->slots_lock);
 }

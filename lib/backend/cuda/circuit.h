@@ -17,19 +17,28 @@ struct cuda_map {
     uint32_t *point, *source; /* of its full-size variables; see struct section_map */
 };
 
+/* Room for the witnesses of two partitions: one is uploaded while another is worked on. */
+enum { WITNESS_SLOTS = 2 };
+
+struct witness_slot {
+    uint64_t *bits; /* with 64 more bytes */
+    void *values;   /* inputs, then full-size variables */
+    bool taken;
+};
+
 /* What the block holds; the order of the fields is the order of its parts. */
 struct cuda_block {
     void *image;                 /* rows */
     void *tables;                /* transforms */
     void *points[SECTION_COUNT]; /* slots */
     struct cuda_map l, a, b;
-    uint64_t *bits; /* the witness, with 64 more bytes */
-    void *values;   /* inputs, then full-size variables */
+    struct witness_slot slots[WITNESS_SLOTS];
     void *a_rows, *b_rows, *c_rows;
-    void *scalars; /* of one section's full-size variables */
-    void *scratch; /* of one sum at a time */
-    void *sums;    /* results of all sums: see cuda.c */
-    void *faults;  /* of the points, while loading */
+    void *scalars;      /* of one section's full-size variables */
+    void *h_scratch;    /* of the sum h */
+    void *side_scratch; /* of one other sum at a time */
+    void *sums;         /* results of all sums: see cuda.c */
+    void *faults;       /* of the points, while loading */
 };
 
 struct backend_circuit {
@@ -41,7 +50,9 @@ struct backend_circuit {
     struct cuda_block block;
     void *memory;
     size_t memory_bytes;
-    size_t scratch_bytes;
+    size_t h_scratch_bytes, side_scratch_bytes;
+    pthread_mutex_t slots_lock;
+    pthread_cond_t slot_given_back;
 };
 
 /* Bytes for the sums of one section: a subset sum and the sums of a multiplication. */
@@ -52,6 +63,14 @@ enum cuzk_status circuit_load(struct backend_device *device, const struct shape 
                               struct cuzk_error *err);
 void circuit_unload(struct backend_circuit *circuit);
 uint64_t circuit_bytes(const struct backend_circuit *circuit);
+
+/* A slot for one witness; waits until there is one. */
+struct witness_slot *circuit_take_slot(struct backend_circuit *circuit);
+void circuit_give_back_slot(struct backend_circuit *circuit, struct witness_slot *slot);
+
+/* Bytes of the two parts of a slot. */
+size_t circuit_bits_bytes(const struct shape *shape);
+size_t circuit_values_bytes(const struct shape *shape);
 
 static inline enum msm_group section_group(enum cuda_section section)
 {

@@ -7,15 +7,18 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-/* The phases of a partition on the device; each ends with an event. */
-enum phase { PHASE_UPLOAD, PHASE_EVAL, PHASE_NTT, PHASE_MSM, PHASE_COUNT };
+/* The phases of a partition on the device; each ends with an event. The sums of the witness run on
+   a stream of their own beside them; the last phase waits for them. */
+enum phase { PHASE_EVAL, PHASE_NTT, PHASE_MSM, PHASE_COUNT };
 
 /* One partition at work. */
 struct job {
     struct backend_circuit *circuit;
     const struct witness *witness;
+    struct witness_slot *slot;           /* its copy on the device */
     cudaEvent_t events[1 + PHASE_COUNT]; /* start, then the end of each phase */
-    uint64_t *sums;                      /* host copy of block.sums */
+    cudaEvent_t side_done;
+    uint64_t *sums; /* host copy of block.sums */
 };
 
 static size_t sums_bytes(void)
@@ -42,21 +45,34 @@ static enum cuzk_status copy_witness(const struct job *job, void *to, const void
 {
     if (bytes == 0)
         return CUZK_OK;
-    return device_check(
-        cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, job->circuit->device->stream),
-        "uploading a witness", err);
+    return device_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice,
+                                        job->circuit->device->upload_stream),
+                        "uploading a witness", err);
 }
 
+/* Copies the witness to the job's slot. Other partitions may be at work meanwhile. */
 static enum cuzk_status upload(const struct job *job, struct cuzk_error *err)
 {
     const struct witness *witness = job->witness;
-    const struct cuda_block *block = &job->circuit->block;
     const size_t input_bytes = witness->n_inputs * sizeof(struct fr);
-    TRY(copy_witness(job, block->bits, witness->bits,
-                     witness_plane_words(witness->n_aux) * sizeof(uint64_t), err));
-    TRY(copy_witness(job, block->values, witness->inputs, input_bytes, err));
-    return copy_witness(job, (char *)block->values + input_bytes, witness->full,
-                        witness->n_full * sizeof(struct fr), err);
+    TRY(copy_witness(job, job->slot->bits, witness->bits, circuit_bits_bytes(job->circuit->shape),
+                     err));
+    TRY(copy_witness(job, job->slot->values, witness->inputs, input_bytes, err));
+    TRY(copy_witness(job, (char *)job->slot->values + input_bytes, witness->full,
+                     witness->n_full * sizeof(struct fr), err));
+    return device_check(cudaStreamSynchronize(job->circuit->device->upload_stream),
+                        "uploading a witness", err);
+}
+
+/* The next upload to the slot comes after this, on the same stream. */
+static enum cuzk_status wipe(const struct job *job, struct cuzk_error *err)
+{
+    const struct shape *shape = job->circuit->shape;
+    const cudaStream_t stream = job->circuit->device->upload_stream;
+    TRY(device_check(cudaMemsetAsync(job->slot->bits, 0, circuit_bits_bytes(shape), stream),
+                     "wiping a witness", err));
+    return device_check(cudaMemsetAsync(job->slot->values, 0, circuit_values_bytes(shape), stream),
+                        "wiping a witness", err);
 }
 
 static enum cuzk_status evaluate(const struct job *job, struct cuzk_error *err)
@@ -64,9 +80,9 @@ static enum cuzk_status evaluate(const struct job *job, struct cuzk_error *err)
     const struct backend_circuit *circuit = job->circuit;
     const struct cuda_block *block = &circuit->block;
     const struct rows_witness witness = {
-        .bits = block->bits,
-        .full = (const char *)block->values + job->witness->n_inputs * sizeof(struct fr),
-        .inputs = block->values,
+        .bits = job->slot->bits,
+        .full = (const char *)job->slot->values + job->witness->n_inputs * sizeof(struct fr),
+        .inputs = job->slot->values,
     };
     return device_check(rows_enqueue(&circuit->rows, block->image, &witness,
                                      circuit->shape->log2_domain, block->a_rows, block->b_rows,
@@ -83,9 +99,16 @@ static enum cuzk_status transform(const struct job *job, struct cuzk_error *err)
                         "quotient", err);
 }
 
-static enum cuzk_status multiply(const struct job *job, enum cuda_section section,
-                                 const void *scalars, const uint32_t *indices, uint32_t n,
-                                 struct cuzk_error *err)
+/* Where a sum is made: its stream and the room that belongs to it. */
+struct lane {
+    cudaStream_t stream;
+    void *scratch;
+    size_t scratch_bytes;
+};
+
+static enum cuzk_status multiply(const struct job *job, const struct lane *lane,
+                                 enum cuda_section section, const void *scalars,
+                                 const uint32_t *indices, uint32_t n, struct cuzk_error *err)
 {
     const struct backend_circuit *circuit = job->circuit;
     const enum msm_group group = section_group(section);
@@ -96,56 +119,68 @@ static enum cuzk_status multiply(const struct job *job, enum cuda_section sectio
         .scalars = scalars,
         .indices = indices,
         .n = n,
-        .scratch = circuit->block.scratch,
-        .scratch_bytes = circuit->scratch_bytes,
+        .scratch = lane->scratch,
+        .scratch_bytes = lane->scratch_bytes,
         .sums = (char *)section_sums(circuit->block.sums, section) + msm_point_bytes(group),
     };
     if (n == 0)
         return CUZK_OK;
-    return device_check(msm_enqueue(&msm, circuit->device->stream), "multiplication", err);
+    return device_check(msm_enqueue(&msm, lane->stream), "multiplication", err);
 }
 
 /* A section of the witness: the points of bits that are set, and those of full-size variables times
    these. */
-static enum cuzk_status sum_section(const struct job *job, enum cuda_section section,
-                                    const struct cuda_map *map, struct cuzk_error *err)
+static enum cuzk_status sum_section(const struct job *job, const struct lane *lane,
+                                    enum cuda_section section, const struct cuda_map *map,
+                                    struct cuzk_error *err)
 {
     const struct backend_circuit *circuit = job->circuit;
     const struct section_map *counts = section_map_of(circuit, section);
-    const cudaStream_t stream = circuit->device->stream;
     const struct subset_job subset = {
         .group = section_group(section),
         .points = circuit->block.points[section],
         .n_points = circuit->n_points[section],
         .first_point = counts->n_inputs,
-        .bits = circuit->block.bits,
+        .bits = job->slot->bits,
         .density = map->density,
         .ranks = map->ranks,
         .n_vars = circuit->shape->n_aux,
-        .scratch = circuit->block.scratch,
-        .scratch_bytes = circuit->scratch_bytes,
+        .scratch = lane->scratch,
+        .scratch_bytes = lane->scratch_bytes,
         .sum = section_sums(circuit->block.sums, section),
     };
-    TRY(device_check(subset_enqueue(&subset, counts->n_points - counts->n_inputs, stream),
+    TRY(device_check(subset_enqueue(&subset, counts->n_points - counts->n_inputs, lane->stream),
                      "subset sum", err));
-    TRY(device_check(rows_gather(circuit->block.values, map->source, counts->n_scalars,
-                                 circuit->block.scalars, stream),
+    TRY(device_check(rows_gather(job->slot->values, map->source, counts->n_scalars,
+                                 circuit->block.scalars, lane->stream),
                      "subset sum", err));
-    return multiply(job, section, circuit->block.scalars, map->point, counts->n_scalars, err);
+    return multiply(job, lane, section, circuit->block.scalars, map->point, counts->n_scalars, err);
 }
 
-static enum cuzk_status sum_all(const struct job *job, struct cuzk_error *err)
+/* All sums but h, on the side stream. */
+static enum cuzk_status sum_witness(const struct job *job, struct cuzk_error *err)
 {
     const struct backend_circuit *circuit = job->circuit;
     const struct cuda_block *block = &circuit->block;
-    TRY(multiply(job, SECTION_H, block->a_rows, NULL, circuit->n_points[SECTION_H], err));
-    TRY(sum_section(job, SECTION_L, &block->l, err));
-    TRY(sum_section(job, SECTION_A, &block->a, err));
-    TRY(sum_section(job, SECTION_B_G1, &block->b, err));
-    TRY(sum_section(job, SECTION_B_G2, &block->b, err));
-    return device_check(cudaMemcpyAsync(job->sums, block->sums, sums_bytes(),
-                                        cudaMemcpyDeviceToHost, circuit->device->stream),
-                        "downloading sums", err);
+    const struct lane side = {circuit->device->side_stream, block->side_scratch,
+                              circuit->side_scratch_bytes};
+    TRY(sum_section(job, &side, SECTION_L, &block->l, err));
+    TRY(sum_section(job, &side, SECTION_A, &block->a, err));
+    TRY(sum_section(job, &side, SECTION_B_G1, &block->b, err));
+    TRY(sum_section(job, &side, SECTION_B_G2, &block->b, err));
+    return device_check(cudaEventRecord(job->side_done, side.stream), "recording an event", err);
+}
+
+static enum cuzk_status sum_h(const struct job *job, struct cuzk_error *err)
+{
+    const struct backend_circuit *circuit = job->circuit;
+    const struct cuda_block *block = &circuit->block;
+    const struct lane lane = {circuit->device->stream, block->h_scratch, circuit->h_scratch_bytes};
+    TRY(multiply(job, &lane, SECTION_H, block->a_rows, NULL, circuit->n_points[SECTION_H], err));
+    TRY(device_check(cudaStreamWaitEvent(lane.stream, job->side_done, 0), "waiting for sums", err));
+    return device_check(
+        cudaMemcpyAsync(job->sums, block->sums, sums_bytes(), cudaMemcpyDeviceToHost, lane.stream),
+        "downloading sums", err);
 }
 
 static enum cuzk_status record(const struct job *job, unsigned event, struct cuzk_error *err)
@@ -154,21 +189,17 @@ static enum cuzk_status record(const struct job *job, unsigned event, struct cuz
                         "recording an event", err);
 }
 
+/* The side's work is enqueued when the device has work already: its many launches take a while. */
 static enum cuzk_status enqueue(const struct job *job, struct cuzk_error *err)
 {
-    static enum cuzk_status (*const phases[PHASE_COUNT])(const struct job *,
-                                                         struct cuzk_error *) = {
-        upload,
-        evaluate,
-        transform,
-        sum_all,
-    };
     TRY(record(job, 0, err));
-    for (unsigned i = 0; i < PHASE_COUNT; i++) {
-        TRY(phases[i](job, err));
-        TRY(record(job, i + 1, err));
-    }
-    return CUZK_OK;
+    TRY(evaluate(job, err));
+    TRY(record(job, 1 + PHASE_EVAL, err));
+    TRY(transform(job, err));
+    TRY(record(job, 1 + PHASE_NTT, err));
+    TRY(sum_witness(job, err));
+    TRY(sum_h(job, err));
+    return record(job, 1 + PHASE_MSM, err);
 }
 
 /* --- Afterwards ------------------------------------------------------------------------------- */
@@ -178,13 +209,11 @@ static enum cuzk_status emit_phases(const struct job *job, const struct timeline
                                     uint64_t end_ns, struct cuzk_error *err)
 {
     static const enum timeline_kind starts[PHASE_COUNT] = {
-        TIMELINE_UPLOAD_START,
         TIMELINE_EVAL_START,
         TIMELINE_NTT_START,
         TIMELINE_MSM_START,
     };
     static const enum timeline_kind ends[PHASE_COUNT] = {
-        TIMELINE_UPLOAD_END,
         TIMELINE_EVAL_END,
         TIMELINE_NTT_END,
         TIMELINE_MSM_END,
@@ -197,11 +226,9 @@ static enum cuzk_status emit_phases(const struct job *job, const struct timeline
         times_ns[i] = end_ns - (uint64_t)((double)ms * 1e6);
     }
     for (unsigned i = 0; i < PHASE_COUNT; i++) {
-        int64_t value = (int64_t)((times_ns[i + 1] - times_ns[i]) / 1000);
-        if (i == PHASE_UPLOAD)
-            value = (int64_t)witness_bytes(job->witness);
         timeline_emit_at(scope, starts[i], -1, times_ns[i]);
-        timeline_emit_at(scope, ends[i], value, times_ns[i + 1]);
+        timeline_emit_at(scope, ends[i], (int64_t)((times_ns[i + 1] - times_ns[i]) / 1000),
+                         times_ns[i + 1]);
     }
     return CUZK_OK;
 }
@@ -245,6 +272,8 @@ static void job_free(struct job *job)
         if (job->events[i])
             cudaEventDestroy(job->events[i]);
     }
+    if (job->side_done)
+        cudaEventDestroy(job->side_done);
     mem_free(job->sums);
 }
 
@@ -258,32 +287,54 @@ static enum cuzk_status job_init(struct job *job, struct backend_circuit *circui
     for (unsigned i = 0; i <= PHASE_COUNT; i++)
         TRY(device_check(cudaEventCreateWithFlags(&job->events[i], cudaEventBlockingSync),
                          "making an event", err));
-    return CUZK_OK;
+    return device_check(cudaEventCreateWithFlags(&job->side_done, cudaEventDisableTiming),
+                        "making an event", err);
 }
 
-/* Runs the job and leaves nothing of the witness on the device. */
+/* The job's turn on the device, which is locked. */
 static enum cuzk_status run(const struct job *job, const struct timeline_scope *scope,
                             struct cuzk_error *err)
 {
-    const struct shape *shape = job->circuit->shape;
-    const struct cuda_block *block = &job->circuit->block;
-    const cudaStream_t stream = job->circuit->device->stream;
+    const struct backend_device *device = job->circuit->device;
     enum cuzk_status status = enqueue(job, err);
     if (status == CUZK_OK)
         status = device_check(cudaEventSynchronize(job->events[PHASE_COUNT]), "proving", err);
-    const uint64_t end_ns = clock_now_ns();
-    if (status != CUZK_OK) {
-        cudaStreamSynchronize(stream); /* nothing may go on using the caller's memory */
-        return status;
-    }
-    TRY(device_check(cudaMemsetAsync(block->bits, 0,
-                                     witness_plane_words(shape->n_aux) * sizeof(uint64_t), stream),
-                     "wiping", err));
-    TRY(device_check(cudaMemsetAsync(block->values, 0,
-                                     ((size_t)shape->n_inputs + shape->n_full) * sizeof(struct fr),
-                                     stream),
-                     "wiping", err));
-    return emit_phases(job, scope, end_ns, err);
+    if (status == CUZK_OK)
+        return emit_phases(job, scope, clock_now_ns(), err);
+    /* Whoever comes next finds nothing at work on the circuit's memory. */
+    cudaStreamSynchronize(device->stream);
+    cudaStreamSynchronize(device->side_stream);
+    return status;
+}
+
+static enum cuzk_status run_in_turn(const struct job *job, const struct timeline_scope *scope,
+                                    struct cuzk_error *err)
+{
+    struct backend_device *device = job->circuit->device;
+    uint64_t start = clock_now_ns();
+    timeline_emit(scope, TIMELINE_LOCK_WAIT_START, -1);
+    pthread_mutex_lock(&device->busy);
+    timeline_emit(scope, TIMELINE_LOCK_WAIT_END, (int64_t)((clock_now_ns() - start) / 1000000));
+    start = clock_now_ns();
+    timeline_emit(scope, TIMELINE_GPU_START, -1);
+    enum cuzk_status status = run(job, scope, err);
+    timeline_emit(scope, TIMELINE_GPU_END, (int64_t)((clock_now_ns() - start) / 1000000));
+    pthread_mutex_unlock(&device->busy);
+    return status;
+}
+
+/* Upload, work, wipe; the job has a slot. */
+static enum cuzk_status run_with_slot(const struct job *job, const struct timeline_scope *scope,
+                                      struct cuzk_error *err)
+{
+    timeline_emit(scope, TIMELINE_UPLOAD_START, -1);
+    enum cuzk_status status = upload(job, err);
+    timeline_emit(scope, TIMELINE_UPLOAD_END, (int64_t)witness_bytes(job->witness));
+    if (status == CUZK_OK)
+        status = run_in_turn(job, scope, err);
+    struct cuzk_error second;
+    const enum cuzk_status wiped = wipe(job, status == CUZK_OK ? err : &second);
+    return status == CUZK_OK ? wiped : status;
 }
 
 static enum cuzk_status check_witness(const struct shape *shape, const struct witness *witness,
@@ -303,21 +354,14 @@ static enum cuzk_status cuda_prove(struct backend_circuit *circuit, const struct
                                    const struct timeline_scope *scope, struct backend_sums *out,
                                    struct cuzk_error *err)
 {
-    struct backend_device *device = circuit->device;
     struct job job;
     TRY(check_witness(circuit->shape, witness, err));
-    TRY(device_use(device, err));
+    TRY(device_use(circuit->device, err));
     enum cuzk_status status = job_init(&job, circuit, witness, err);
     if (status == CUZK_OK) {
-        uint64_t start = clock_now_ns();
-        timeline_emit(scope, TIMELINE_LOCK_WAIT_START, -1);
-        pthread_mutex_lock(&device->busy);
-        timeline_emit(scope, TIMELINE_LOCK_WAIT_END, (int64_t)((clock_now_ns() - start) / 1000000));
-        start = clock_now_ns();
-        timeline_emit(scope, TIMELINE_GPU_START, -1);
-        status = run(&job, scope, err);
-        timeline_emit(scope, TIMELINE_GPU_END, (int64_t)((clock_now_ns() - start) / 1000000));
-        pthread_mutex_unlock(&device->busy);
+        job.slot = circuit_take_slot(circuit);
+        status = run_with_slot(&job, scope, err);
+        circuit_give_back_slot(circuit, job.slot);
     }
     if (status == CUZK_OK)
         finish(&job, out);

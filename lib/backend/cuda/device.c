@@ -4,14 +4,36 @@
 #include "base/error.h"
 #include "base/mem.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { DEVICES_MAX = 64, UUID_TEXT_BYTES = 41 };
 
+#ifdef CUZK_CUDA_FAULTS
+static atomic_long checks_left = -1;
+
+void device_fail_after(long after)
+{
+    atomic_store(&checks_left, after);
+}
+
+static bool fault_is_due(void)
+{
+    return atomic_load(&checks_left) >= 0 && atomic_fetch_sub(&checks_left, 1) == 0;
+}
+#else
+static bool fault_is_due(void)
+{
+    return false;
+}
+#endif
+
 enum cuzk_status device_check(int code, const char *what, struct cuzk_error *err)
 {
+    if (fault_is_due())
+        return error_set(err, CUZK_DEVICE_FAULT, "cuda: %s: a fault was asked for", what);
     if (code == cudaSuccess)
         return CUZK_OK;
     cudaGetLastError();
@@ -127,7 +149,16 @@ static enum cuzk_status start(struct backend_device *device, struct cuzk_error *
     TRY(device_use(device, err));
     /* Waiting threads sleep: a proof takes long and the processor has other work. */
     TRY(device_check(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync), "setting flags", err));
-    TRY(device_check(cudaStreamCreateWithFlags(&device->stream, cudaStreamNonBlocking),
+    /* The main chain comes first; the side fills what it leaves free. */
+    int least, greatest;
+    TRY(device_check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "reading priorities",
+                     err));
+    TRY(device_check(cudaStreamCreateWithPriority(&device->stream, cudaStreamNonBlocking, greatest),
+                     "making a stream", err));
+    TRY(device_check(
+        cudaStreamCreateWithPriority(&device->side_stream, cudaStreamNonBlocking, least),
+        "making a stream", err));
+    TRY(device_check(cudaStreamCreateWithFlags(&device->upload_stream, cudaStreamNonBlocking),
                      "making a stream", err));
     return device_check(msm_prepare(), "preparing kernels", err);
 }
@@ -159,8 +190,13 @@ void device_close(struct backend_device *device)
 {
     if (!device)
         return;
-    if (device->stream && cudaSetDevice(device->ordinal) == cudaSuccess)
+    const bool selected = cudaSetDevice(device->ordinal) == cudaSuccess;
+    if (selected && device->stream)
         cudaStreamDestroy(device->stream);
+    if (selected && device->side_stream)
+        cudaStreamDestroy(device->side_stream);
+    if (selected && device->upload_stream)
+        cudaStreamDestroy(device->upload_stream);
     pthread_mutex_destroy(&device->busy);
     mem_free(device);
 }
