@@ -251,7 +251,8 @@ static void watch(struct call_work *work, const char *job_id, uint64_t timeout_m
     uint64_t deadline = rpc_call_deadline_ms(work->call);
     if (deadline != UINT64_MAX) {
         uint64_t now = clock_now_ms();
-        uint64_t left = deadline > now ? deadline - now : 1;
+        /* A little longer, so that the client hears of its deadline and not of a time-out. */
+        uint64_t left = (deadline > now ? deadline - now : 0) + 1000;
         if (timeout_ms == 0 || left < timeout_ms)
             timeout_ms = left;
     }
