@@ -204,14 +204,33 @@ template <class Modulus> struct Field {
             limb[i] = keep ? limb[i] : less[i];
     }
 
-    friend __device__ __forceinline__ Field operator+(Field a, const Field &b)
+    /* Not reduced: below 2·p. */
+    __device__ __forceinline__ Field loose_sum(const Field &b) const
     {
-        carry::add_first(a.limb[0], b.limb[0]);
+        Field out = *this;
+        carry::add_first(out.limb[0], b.limb[0]);
 #pragma unroll
         for (int i = 1; i < N; i++)
-            carry::add_next(a.limb[i], b.limb[i]);
-        a.reduce_once();
-        return a;
+            carry::add_next(out.limb[i], b.limb[i]);
+        return out;
+    }
+
+    /* out = a - b over n limbs; all ones if it borrowed, else 0. */
+    static __device__ __forceinline__ uint32_t subtract(uint32_t *out, const uint32_t *a,
+                                                        const uint32_t *b, int n)
+    {
+        carry::sub_first(out[0], a[0], b[0]);
+#pragma unroll
+        for (int i = 1; i < n; i++)
+            carry::sub_next(out[i], a[i], b[i]);
+        return carry::borrow();
+    }
+
+    friend __device__ __forceinline__ Field operator+(const Field &a, const Field &b)
+    {
+        Field out = a.loose_sum(b);
+        out.reduce_once();
+        return out;
     }
 
     friend __device__ __forceinline__ Field operator-(const Field &a, const Field &b)
@@ -240,9 +259,23 @@ template <class Modulus> struct Field {
         return out;
     }
 
+    /* The same for what cannot be 0. */
+    __device__ __forceinline__ Field nonzero_negated_if(bool negate) const
+    {
+        Field out;
+        uint32_t flipped[N];
+        carry::sub_first(flipped[0], Modulus::p(0), limb[0]);
+#pragma unroll
+        for (int i = 1; i < N; i++)
+            carry::sub_next(flipped[i], Modulus::p(i), limb[i]);
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            out.limb[i] = negate ? flipped[i] : limb[i];
+        return out;
+    }
+
     __device__ __forceinline__ Field doubled() const { return *this + *this; }
 
-  private:
     /* One limb of the multiplier: even += a_even·b with the running sum moved down one limb (the
        accumulators swap roles at each step), then one limb of reduction. */
     static __device__ __forceinline__ void step(uint32_t *even, uint32_t *odd, const uint32_t *a,
@@ -278,15 +311,15 @@ template <class Modulus> struct Field {
         carry::add_carry(odd[N - 1]);
     }
 
-    /* sum += limb[i]·Σ limb[j]·2^(32(i+j)) over j = first, first + 2, … */
-    __device__ __forceinline__ void add_row(uint32_t *sum, int i, int first) const
+    /* sum += factor·Σ limb[j]·2^(32(i+j)) over j = first, first + 2, … */
+    __device__ __forceinline__ void add_row(uint32_t *sum, uint32_t factor, int i, int first) const
     {
 #pragma unroll
         for (int j = first; j < N; j += 2) {
             if (j == first)
-                carry::mad_first(sum[i + j], sum[i + j + 1], limb[i], limb[j]);
+                carry::mad_first(sum[i + j], sum[i + j + 1], factor, limb[j]);
             else
-                carry::mad_next(sum[i + j], sum[i + j + 1], limb[i], limb[j]);
+                carry::mad_next(sum[i + j], sum[i + j + 1], factor, limb[j]);
             if (j + 2 >= N && i + j + 2 < 2 * N)
                 carry::add_carry(sum[i + j + 2]);
         }
@@ -316,7 +349,7 @@ template <class Modulus> struct Field {
         carry::add_carry(odd[N - 1]);
     }
 
-    /* wide / 2^(32·N) mod p, for wide below p². */
+    /* wide / 2^(32·N) mod p, below p + wide / 2^(32·N). */
     static __device__ __forceinline__ Field reduced(const uint32_t *wide)
     {
         uint32_t even[N], odd[N];
@@ -341,12 +374,31 @@ template <class Modulus> struct Field {
 #pragma unroll
         for (int i = 1; i < N; i++)
             carry::add_next(out.limb[i], wide[N + i]);
-        out.reduce_once();
         return out;
     }
 
-  public:
-    friend __device__ __forceinline__ Field operator*(const Field &a, const Field &b)
+    /* The full product, 2·N limbs. */
+    static __device__ __forceinline__ void wide_product(const Field &a, const Field &b,
+                                                        uint32_t *wide)
+    {
+        uint32_t other[2 * N]; /* products that start at odd limbs; `wide` takes the even ones */
+#pragma unroll
+        for (int i = 0; i < 2 * N; i++)
+            wide[i] = other[i] = 0;
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            b.add_row(i % 2 ? other : wide, a.limb[i], i, 0);
+            b.add_row(i % 2 ? wide : other, a.limb[i], i, 1);
+        }
+        carry::add_first(wide[1], other[1]);
+#pragma unroll
+        for (int i = 2; i < 2 * N; i++)
+            carry::add_next(wide[i], other[i]);
+    }
+
+    /* A residue below p + a·b/2^(32·N), not reduced further: below 1.5·p for Fp if neither factor is
+       above 2·p. */
+    static __device__ __forceinline__ Field loose_product(const Field &a, const Field &b)
     {
         uint32_t even[N], odd[N];
 #pragma unroll
@@ -363,13 +415,19 @@ template <class Modulus> struct Field {
 #pragma unroll
         for (int i = 0; i < N; i++)
             out.limb[i] = even[i];
+        return out;
+    }
+
+    friend __device__ __forceinline__ Field operator*(const Field &a, const Field &b)
+    {
+        Field out = loose_product(a, b);
         out.reduce_once();
         return out;
     }
 
     /* Each cross product once, doubled, and the squares; then the reduction alone: 78 and N·(N + 1)
        products of limbs where * takes N·(2·N + 1), for a few additions more. */
-    __device__ __forceinline__ Field squared() const
+    __device__ __forceinline__ Field loose_square() const
     {
         uint32_t even[2 * N], odd[2 * N]; /* products that start at even and at odd limbs */
 #pragma unroll
@@ -377,8 +435,8 @@ template <class Modulus> struct Field {
             even[i] = odd[i] = 0;
 #pragma unroll
         for (int i = 0; i < N - 1; i++) {
-            add_row(odd, i, i + 1);
-            add_row(even, i, i + 2);
+            add_row(odd, limb[i], i, i + 1);
+            add_row(even, limb[i], i, i + 2);
         }
         carry::add_first(odd[2], even[2]);
 #pragma unroll
@@ -393,6 +451,13 @@ template <class Modulus> struct Field {
         for (int i = 1; i < N; i++)
             carry::mad_next(odd[2 * i], odd[2 * i + 1], limb[i], limb[i]);
         return reduced(odd);
+    }
+
+    __device__ __forceinline__ Field squared() const
+    {
+        Field out = loose_square();
+        out.reduce_once();
+        return out;
     }
 
     /* this^exponent, limbs of the exponent least significant first. Not inlined: used for inversions
@@ -437,18 +502,39 @@ struct Fp2 {
     {
         return { a.c0 - b.c0, a.c1 - b.c1 };
     }
-    /* Karatsuba: three products. */
+    /* Karatsuba with three products and two reductions. */
     friend __device__ __forceinline__ Fp2 operator*(const Fp2 &a, const Fp2 &b)
     {
-        Fp low = a.c0 * b.c0;
-        Fp high = a.c1 * b.c1;
-        Fp cross = (a.c0 + a.c1) * (b.c0 + b.c1);
-        return { low - high, cross - low - high };
+        constexpr int N = Fp::N;
+        uint32_t low[2 * N], high[2 * N], cross[2 * N];
+        Fp::wide_product(a.c0.loose_sum(a.c1), b.c0.loose_sum(b.c1), cross);
+        Fp::wide_product(a.c0, b.c0, low);
+        Fp::subtract(cross, cross, low, 2 * N);
+        Fp::wide_product(a.c1, b.c1, high);
+        Fp::subtract(cross, cross, high, 2 * N);
+        /* Below 0: p·2^(32·N) more. */
+        uint32_t mask = Fp::subtract(low, low, high, 2 * N);
+        carry::add_first(low[N], FpModulus::p(0) & mask);
+#pragma unroll
+        for (int i = 1; i < N; i++)
+            carry::add_next(low[N + i], FpModulus::p(i) & mask);
+        Fp2 out = { Fp::reduced(low), Fp::reduced(cross) };
+        out.c0.reduce_once();
+        out.c1.reduce_once();
+        return out;
+    }
+    /* Where Fp has something cheaper. */
+    static __device__ __forceinline__ Fp2 loose_product(const Fp2 &a, const Fp2 &b) { return a * b; }
+    __device__ __forceinline__ Fp2 loose_square() const { return squared(); }
+    __device__ __forceinline__ void reduce_once() {}
+    __device__ __forceinline__ Fp2 nonzero_negated_if(bool negate) const
+    {
+        return negated_if(negate);
     }
     __device__ __forceinline__ Fp2 squared() const
     {
         Fp product = c0 * c1;
-        return { (c0 + c1) * (c0 - c1), product + product };
+        return { c0.loose_sum(c1) * (c0 - c1), product + product };
     }
     __device__ __forceinline__ Fp2 doubled() const { return { c0 + c0, c1 + c1 }; }
     __device__ __forceinline__ Fp2 negated_if(bool negate) const

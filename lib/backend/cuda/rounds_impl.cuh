@@ -3,6 +3,9 @@
    and adds. Equal, opposite and infinite operands are one rarely taken branch that keeps zero out of the
    products.
 
+   Products that only go into further products are left between 0 and 1.2·p ("loose"); coordinates in memory
+   are canonical, so that equality and infinity show.
+
    Operands come through shared memory by asynchronous copies, one pair ahead of the arithmetic, so
    that they take no registers while they are under way. Where they are random input points, several lanes
    fetch one point together: a warp's request then touches a few lines instead of 32
@@ -15,7 +18,7 @@
 namespace
 {
 
-constexpr int INVERT_BLOCKS = 396;
+constexpr int INVERT_BLOCKS = 132, INVERTERS = 128, INVERT_THREADS = 3 * INVERTERS;
 /* Short rounds use fewer threads rather than shorter chains: fewer products to invert. */
 constexpr uint32_t CHAIN_MIN = 4;
 
@@ -214,7 +217,7 @@ __global__ void __launch_bounds__(ROUND_THREADS, sizeof(F) > 48 ? 3 : 6)
             if (difference.is_zero() || xa.is_zero() || xb.is_zero())
                 difference = special_denominator<F>(memory, pair);
             store_prefix(memory, chain.first + j * ROUND_THREADS, product);
-            product = product * difference;
+            product = F::loose_product(product, difference);
         }
         __syncwarp();
         pair = next;
@@ -223,26 +226,41 @@ __global__ void __launch_bounds__(ROUND_THREADS, sizeof(F) > 48 ? 3 : 6)
     store_element(total, product);
 }
 
-/* Inverts the products of all chains in place; each thread a chain of its own. */
+/* Inverts the products of all chains in place. Each thread has a chain of its own; one in three inverts
+   for its column, since an inversion is mostly not made of products, which alone would need more warps. */
 template <class F>
-__global__ void __launch_bounds__(ROUND_THREADS)
+__global__ void __launch_bounds__(INVERT_THREADS)
     round_invert(F *totals, F *carry, uint32_t blocks, const RoundRange *range)
 {
+    __shared__ F products[INVERT_THREADS];
     uint32_t count = range->count;
-    if (count == 0)
-        return;
     uint32_t stretch = chain_longest(count, blocks) * ROUND_THREADS;
     uint32_t n = (count + stretch - 1) / stretch * ROUND_THREADS;
-    uint32_t thread = blockIdx.x * ROUND_THREADS + threadIdx.x;
-    uint32_t threads = gridDim.x * ROUND_THREADS;
-    if (thread >= n)
+    uint32_t thread = blockIdx.x * INVERT_THREADS + threadIdx.x;
+    uint32_t threads = gridDim.x * INVERT_THREADS;
+    if (blockIdx.x * INVERT_THREADS >= n)
         return;
-    F product = load_element<F>(totals + thread);
+    F product = thread < n ? load_element<F>(totals + thread) : F::one();
     for (uint32_t i = thread + threads; i < n; i += threads) {
         store_element(carry + i, product);
         product = product * load_element<F>(totals + i);
     }
-    F inverse = product.inverse();
+    products[threadIdx.x] = product;
+    __syncthreads();
+    if (threadIdx.x < INVERTERS) {
+        F *a = &products[threadIdx.x], *b = a + INVERTERS, *c = b + INVERTERS;
+        F ab = *a * *b;
+        F inverse = (ab * *c).inverse();
+        F inverse_ab = inverse * *c;
+        *c = inverse * ab;
+        F old_a = *a;
+        *a = inverse_ab * *b;
+        *b = inverse_ab * old_a;
+    }
+    __syncthreads();
+    if (thread >= n)
+        return;
+    F inverse = products[threadIdx.x];
     for (uint32_t i = thread + (n - 1 - thread) / threads * threads; i != thread; i -= threads) {
         F total = load_element<F>(totals + i);
         store_element(totals + i, inverse * load_element<F>(carry + i));
@@ -298,9 +316,9 @@ __global__ void __launch_bounds__(ROUND_THREADS, sizeof(F) > 48 ? 2 : 5)
             bool special = store && (difference.is_zero() || xa.is_zero() || xb.is_zero());
             if (special)
                 difference = special_denominator<F>(memory, pair);
-            own = inverse * read_plane<F>(planes + 4 * C, lane);
+            own = F::loose_product(inverse, read_plane<F>(planes + 4 * C, lane));
             if (store)
-                inverse = inverse * difference;
+                inverse = F::loose_product(inverse, difference);
             if (special) {
                 F copy = own; /* so that only this branch has it in memory */
                 special_sum<F>(memory, pair, copy, first_slot + i);
@@ -312,14 +330,15 @@ __global__ void __launch_bounds__(ROUND_THREADS, sizeof(F) > 48 ? 2 : 5)
         F slope;
         {
             F yb = read_plane<F>(planes + 3 * C, lane);
-            yb = yb.negated_if((pair.x ^ pair.y) & REF_SIGN);
-            slope = (yb - read_plane<F>(planes + C, lane)) * own;
+            yb = yb.nonzero_negated_if((pair.x ^ pair.y) & REF_SIGN);
+            slope = F::loose_product(yb - read_plane<F>(planes + C, lane), own);
         }
-        F rest = slope.squared();
+        F rest = slope.loose_square();
         __syncwarp();
         {
             F xa = read_plane<F>(planes, lane);
             F x = rest - xa - read_plane<F>(planes + 2 * C, lane);
+            x.reduce_once();
             if (store)
                 store_element(memory.scratch_x + (first_slot + i), x);
             rest = xa - x;
@@ -328,7 +347,8 @@ __global__ void __launch_bounds__(ROUND_THREADS, sizeof(F) > 48 ? 2 : 5)
         __syncwarp();
         if (more)
             fetch_pair<F, OPERANDS>(memory, next, next_i < end ? next_i : 0, planes, lane);
-        F y = slope * rest - ya;
+        F y = F::loose_product(slope, rest) - ya;
+        y.reduce_once();
         if (store)
             store_element(memory.scratch_y + (first_slot + i), y);
         if (!more)
@@ -349,14 +369,16 @@ void run_round(cudaStream_t stream, const RoundMemory<F> &memory, const uint2 *p
     size_t wanted = (pairs_max + CHAIN_MIN * ROUND_THREADS - 1) / (CHAIN_MIN * ROUND_THREADS);
     int blocks = int(wanted < ROUND_BLOCKS ? (wanted ? wanted : 1) : ROUND_BLOCKS);
     F *carry = memory.totals + size_t(blocks) * ROUND_THREADS;
-    int inverters = blocks < INVERT_BLOCKS ? blocks : INVERT_BLOCKS;
+    int inverters = (blocks * ROUND_THREADS + INVERT_THREADS - 1) / INVERT_THREADS;
+    if (inverters > INVERT_BLOCKS)
+        inverters = INVERT_BLOCKS;
     if (operands == Operands::INPUTS)
         round_forward<F, Operands::INPUTS>
             <<<blocks, ROUND_THREADS, FORWARD_BYTES, stream>>>(memory, pairs, range);
     else
         round_forward<F, Operands::ANY>
             <<<blocks, ROUND_THREADS, FORWARD_BYTES, stream>>>(memory, pairs, range);
-    round_invert<F><<<inverters, ROUND_THREADS, 0, stream>>>(memory.totals, carry,
+    round_invert<F><<<inverters, INVERT_THREADS, 0, stream>>>(memory.totals, carry,
                                                              uint32_t(blocks), range);
     if (operands == Operands::INPUTS)
         round_backward<F, Operands::INPUTS>

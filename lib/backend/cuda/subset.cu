@@ -9,7 +9,7 @@
 namespace
 {
 
-constexpr int ROUNDS = 28; /* 2^27 points at most, and the empty sum */
+constexpr int ROUNDS = 28; /* 2^27 points at most */
 
 /* The variables of word w that are summed; the last word may have bits beyond the last variable. */
 __device__ __forceinline__ uint64_t chosen(const uint64_t *bits, const uint64_t *density,
@@ -81,7 +81,8 @@ __global__ void next_refs(const uint32_t *before, const uint32_t *count, const R
 
 /* So few points are summed by blocks, a point a thread, rather than by rounds that wait for
    inversions. */
-constexpr int FEW_BLOCKS = 32, FEW_THREADS = 64, FEW = FEW_BLOCKS * FEW_THREADS;
+constexpr int FEW_THREADS = 64, FEW_PARTS = 8, FEW_BLOCKS = FEW_THREADS * FEW_PARTS;
+constexpr int FEW = FEW_BLOCKS * FEW_THREADS;
 
 /* The sum over a block, in thread 0. */
 template <class F, int THREADS> __device__ Xyzz<F> sum_of_block(Xyzz<F> own)
@@ -111,9 +112,17 @@ __global__ void __launch_bounds__(FEW_THREADS)
 }
 
 template <class F>
-__global__ void __launch_bounds__(FEW_BLOCKS) sum_partial(const Xyzz<F> *partial, Affine<F> *sum)
+__global__ void __launch_bounds__(FEW_THREADS) sum_partial(const Xyzz<F> *partial, Xyzz<F> *parts)
 {
-    Xyzz<F> all = sum_of_block<F, FEW_BLOCKS>(partial[threadIdx.x]);
+    Xyzz<F> sum = sum_of_block<F, FEW_THREADS>(partial[blockIdx.x * FEW_THREADS + threadIdx.x]);
+    if (threadIdx.x == 0)
+        parts[blockIdx.x] = sum;
+}
+
+template <class F>
+__global__ void __launch_bounds__(FEW_PARTS) sum_parts(const Xyzz<F> *parts, Affine<F> *sum)
+{
+    Xyzz<F> all = sum_of_block<F, FEW_PARTS>(parts[threadIdx.x]);
     if (threadIdx.x == 0)
         *sum = all.to_affine();
 }
@@ -140,7 +149,7 @@ template <class F> struct Subset {
         refs[1] = arena.take<uint32_t>(ones / 2 + 2);
         counts = arena.take<uint32_t>(ROUNDS + 1);
         ranges = arena.take<RoundRange>(ROUNDS);
-        partial = arena.take<Xyzz<F>>(FEW_BLOCKS);
+        partial = arena.take<Xyzz<F>>(FEW_BLOCKS + FEW_PARTS);
         memory = RoundMemory<F>::take(arena, ones + 1, ones / 2 + 1);
         scan_temp = arena.take<unsigned char>(scan_bytes);
         bytes = arena.used();
@@ -168,7 +177,9 @@ template <class F> struct Subset {
         }
         sum_few<F><<<FEW_BLOCKS, FEW_THREADS, 0, stream>>>(memory, refs[current], counts + round,
                                                            partial);
-        sum_partial<F><<<1, FEW_BLOCKS, 0, stream>>>(partial, static_cast<Affine<F> *>(job.sum));
+        sum_partial<F><<<FEW_PARTS, FEW_THREADS, 0, stream>>>(partial, partial + FEW_BLOCKS);
+        sum_parts<F><<<1, FEW_PARTS, 0, stream>>>(partial + FEW_BLOCKS,
+                                                  static_cast<Affine<F> *>(job.sum));
     }
 };
 
