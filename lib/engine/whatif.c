@@ -156,7 +156,20 @@ static double overlap_of(const struct timeline_run *run, int32_t device)
 /* Most of the time as many jobs as ever: then the client answers each end with a new request. */
 static const double closed_loop = 0.7;
 
-static void find_settings(const struct timeline_run *run, struct cuzk_whatif_settings *out)
+/* The existing system does not record when a request comes. If its log shows as many jobs at work
+   as ever nearly all the time, others were waiting. */
+static unsigned find_in_flight(const struct timeline_report *report, const struct timeline_run *run)
+{
+    bool arrivals_known = false;
+    for (size_t j = run->jobs; j < run->jobs + run->job_count; j++)
+        arrivals_known |= report->jobs[j].accepted_us >= 0;
+    if (run->jobs_level.mean <= closed_loop * run->jobs_level.max)
+        return 0;
+    return arrivals_known ? run->jobs_level.max : (unsigned)run->job_count;
+}
+
+static void find_settings(const struct timeline_report *report, const struct timeline_run *run,
+                          struct cuzk_whatif_settings *out)
 {
     const char *config = run->config.data ? run->config.data : "";
     bool overlaps = false;
@@ -177,8 +190,8 @@ static void find_settings(const struct timeline_run *run, struct cuzk_whatif_set
         out->devices = at_least_one((unsigned)run->device_count);
     if (!out->workers_per_device)
         out->workers_per_device = overlaps ? 2 : 1;
-    if (!out->in_flight && run->jobs_level.mean > closed_loop * run->jobs_level.max)
-        out->in_flight = run->jobs_level.max;
+    if (!out->in_flight)
+        out->in_flight = find_in_flight(report, run);
 }
 
 /* --- The plan ---------------------------------------------------------------------- */
@@ -479,7 +492,7 @@ enum cuzk_status cuzk_whatif(const struct timeline_report *report, size_t run, c
         out->partitions = (unsigned)draft.n_partitions;
         out->left_out = draft.left_out;
         tell_measured(&draft, &out->measured);
-        find_settings(draft.run, &out->was);
+        find_settings(report, draft.run, &out->was);
         apply_settings(&knobs, &out->was, &out->then);
         status = replay(&draft, &out->was, &out->replayed, out->verdict, err);
     }
