@@ -79,7 +79,8 @@ static void add_grid(const struct panel *panel, const struct figures *runs, size
                  "<text class=\"end\" x=\"%d\" y=\"%.1f\">%g</text>\n",
                  LEFT, WIDTH - RIGHT, y, y, LEFT - 8, y + 4, k * step);
     }
-    for (size_t i = 0; i < count; i++)
+    size_t every = 1 + count / 12; /* more names than that do not fit */
+    for (size_t i = 0; i < count; i += every)
         text_add(out, "<text class=\"middle\" x=\"%.1f\" y=\"%d\">c=%u j=%u</text>\n",
                  x_of(i, count), panel->top + PANEL + 18, runs[i].count, runs[i].concurrency);
 }

@@ -477,7 +477,7 @@ static void test_a_log_without_labels_and_settings(void **state)
     model_run(10, 1, &before);
     assert_ok(cuzk_whatif(&before.report, 0, "synth=17", &answer, &err), err);
     assert_int_equal(answer.was.synthesis_workers, 10); /* as many as were seen at once */
-    assert_int_equal(answer.was.in_flight, 20); /* all that are not at work wait */
+    assert_int_equal(answer.was.in_flight, 20);         /* all that are not at work wait */
     double measured = model_run(17, 1, &after);
     print_message("classic: measured %.3f, replayed %.3f; predicted %.3f, measured %.3f\n",
                   answer.measured.proofs_per_minute, answer.replayed.proofs_per_minute,
