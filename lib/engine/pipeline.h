@@ -1,6 +1,6 @@
 /* The scheduler's decisions: which partition is synthesized next, which one a device takes next.
    Pure bookkeeping without threads, clocks or memory of its own besides the queue; the engine
-   thread drives it with real workers, a replay with virtual time.
+   thread drives it.
 
        WAITING → SYNTHESIZING → READY → PROVING → PROVED → VERIFIED
                       ↓           ↑
