@@ -79,12 +79,12 @@ void time_msm(const char *name, const unsigned char *slots, uint32_t n_points,
         right = right && Group<F>::equal(&got, &expected);
     }
     wrong += !right;
-    printf("{\"bench\":\"%s\",\"group\":\"%s\",\"n\":%u,\"scalars\":\"%s\",\"ms\":%.3f,\"best_ms\":%.3f,"
+    printf("{\"bench\":\"%s\",\"group\":\"%s\",\"n\":%u,\"scalars\":\"%s\",\"ms\":%.3f,\"best_ms\":"
+           "%.3f,"
            "\"streams\":%d,\"windows\":%u,\"scratch_gb\":%.2f,\"right\":%s}\n",
            name, sizeof(F) > 48 ? "G2" : "G1", n, kind_names[kind], double(median(times)),
            double(*std::min_element(times.begin(), times.end())), with_side ? 2 : 1,
-           msm_sum_count(n) / 2,
-           double(scratch_bytes) * 1e-9, right ? "true" : "false");
+           msm_sum_count(n) / 2, double(scratch_bytes) * 1e-9, right ? "true" : "false");
     fflush(stdout);
 }
 
@@ -124,9 +124,8 @@ void time_subset(const char *name, const unsigned char *slots, uint32_t n_vars, 
         if (w == words - 1 && n_vars % 64 != 0)
             bits[w] &= ~(~uint64_t(0) << n_vars % 64);
         /* Runs of dense variables, as a circuit has them. */
-        density[w] = all_dense || uint64_t(w % 1024) * n_vars < uint64_t(1024) * n_dense
-                         ? ~uint64_t(0)
-                         : 0;
+        density[w] =
+            all_dense || uint64_t(w % 1024) * n_vars < uint64_t(1024) * n_dense ? ~uint64_t(0) : 0;
         ranks[w] = rank;
         for (uint64_t left = bits[w] & density[w]; left != 0; left &= left - 1) {
             log += uint64_t(FIRST) + rank + unsigned(__builtin_ctzll(left));
@@ -166,7 +165,8 @@ void time_subset(const char *name, const unsigned char *slots, uint32_t n_vars, 
         right = right && Group<F>::equal(&got, &expected);
     }
     wrong += !right;
-    printf("{\"bench\":\"%s\",\"group\":\"%s\",\"n_vars\":%u,\"ones\":%u,\"ms\":%.3f,\"g_adds_s\":%.2f,"
+    printf("{\"bench\":\"%s\",\"group\":\"%s\",\"n_vars\":%u,\"ones\":%u,\"ms\":%.3f,\"g_adds_s\":%"
+           ".2f,"
            "\"scratch_gb\":%.2f,\"right\":%s}\n",
            name, sizeof(F) > 48 ? "G2" : "G1", n_vars, ones, double(median(times)),
            double(ones) / double(median(times)) * 1e-6, double(scratch_bytes) * 1e-9,
@@ -239,8 +239,8 @@ template <class F> void bench_field(const char *name)
     invert<F><<<132, 128>>>(values, 1);
     timer.start();
     invert<F><<<132, 128>>>(values, 10);
-    printf("{\"bench\":\"field\",\"field\":\"%s\",\"g_products_s\":%.2f,\"inverse_us\":%.1f}\n", name,
-           double(THREADS) * 2 * TURNS / double(ms) * 1e-6, double(timer.stop_ms()) * 100);
+    printf("{\"bench\":\"field\",\"field\":\"%s\",\"g_products_s\":%.2f,\"inverse_us\":%.1f}\n",
+           name, double(THREADS) * 2 * TURNS / double(ms) * 1e-6, double(timer.stop_ms()) * 100);
 }
 
 int main(int argc, char **argv)

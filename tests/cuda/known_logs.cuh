@@ -1,5 +1,5 @@
-/* Points of known discrete logarithms and scalars of several kinds, made on the card, so that sums of any
-   size can be checked: Σ s_i·(k_i·G) = (Σ s_i·k_i)·G. */
+/* Points of known discrete logarithms and scalars of several kinds, made on the card, so that
+   sums of any size can be checked: Σ s_i·(k_i·G) = (Σ s_i·k_i)·G. */
 #ifndef TESTS_CUDA_KNOWN_LOGS_CUH
 #define TESTS_CUDA_KNOWN_LOGS_CUH
 
@@ -27,7 +27,10 @@ extern "C" {
 
 template <class T> struct DeviceArray {
     T *data = nullptr;
-    explicit DeviceArray(size_t count) { CUDA_OK(cudaMalloc(&data, (count ? count : 1) * sizeof(T))); }
+    explicit DeviceArray(size_t count)
+    {
+        CUDA_OK(cudaMalloc(&data, (count ? count : 1) * sizeof(T)));
+    }
     explicit DeviceArray(const std::vector<T> &from) : DeviceArray(from.size())
     {
         CUDA_OK(cudaMemcpy(data, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice));
@@ -180,9 +183,18 @@ template <class F> void make_points(uint32_t first, uint32_t n, unsigned char *s
 
 /* --- scalars --------------------------------------------------------------------------------- */
 
-enum ScalarKind { RANDOM, ALL_EQUAL, PLUS_MINUS_ONE, BITS_99, HALF_ZERO, SIXTEEN_BITS, ZEROS, KINDS };
-static const char *const kind_names[] = { "random", "all equal", "1 or r-1", "99 % bits",
-                                          "half zero", "16 bits", "zeros" };
+enum ScalarKind {
+    RANDOM,
+    ALL_EQUAL,
+    PLUS_MINUS_ONE,
+    BITS_99,
+    HALF_ZERO,
+    SIXTEEN_BITS,
+    ZEROS,
+    KINDS
+};
+static const char *const kind_names[] = {"random",    "all equal", "1 or r-1", "99 % bits",
+                                         "half zero", "16 bits",   "zeros"};
 
 __device__ inline uint64_t mix(uint64_t x)
 {
@@ -242,7 +254,8 @@ static __global__ void fill_scalars(int kind, uint64_t seed, uint32_t n, Fr *sca
     store_element(scalars + i, value);
 }
 
-/* partial[thread] = Σ scalars[i]·log(i), the log being logs[at] or first + at for at = indices[i] or i. */
+/* partial[thread] = Σ scalars[i]·log(i), the log being logs[at] or first + at for at =
+   indices[i] or i. */
 static __global__ void dot_logs(const Fr *scalars, const int32_t *logs, uint32_t first,
                                 const uint32_t *indices, uint32_t n, Fr *partial)
 {

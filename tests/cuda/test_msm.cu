@@ -1,5 +1,6 @@
-/* Fields, curves, multi-scalar multiplications and subset sums on the card against the CPU and against
-   known discrete logarithms. Prints one line a failure; exits with 1 if there was any. */
+/* Fields, curves, multi-scalar multiplications and subset sums on the card against the CPU and
+   against known discrete logarithms. Prints one line a failure; exits with 1 if there was any, with
+   77 without a GPU. */
 #include "known_logs.cuh"
 
 #include "backend/cuda/points.h"
@@ -32,8 +33,8 @@ __global__ void field_operations(const F *a, const F *b, uint32_t n, FieldResult
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
-        out[i] = { a[i] * b[i], a[i].squared(), a[i] + b[i], a[i] - b[i], a[i].inverse(),
-                   a[i].negated_if(true) };
+        out[i] = {a[i] * b[i], a[i].squared(), a[i] + b[i],
+                  a[i] - b[i], a[i].inverse(), a[i].negated_if(true)};
 }
 
 struct HostFr {
@@ -122,10 +123,10 @@ template <class Value> Value host_element(const uint64_t *modulus, int limbs, un
     return out;
 }
 
-static const uint64_t modulus_r[] = { 0xffffffff00000001u, 0x53bda402fffe5bfeu, 0x3339d80809a1d805u,
-                                      0x73eda753299d7d48u };
-static const uint64_t modulus_p[] = { 0xb9feffffffffaaabu, 0x1eabfffeb153ffffu, 0x6730d2a0f6b0f624u,
-                                      0x64774b84f38512bfu, 0x4b1ba7b6434bacd7u, 0x1a0111ea397fe69au };
+static const uint64_t modulus_r[] = {0xffffffff00000001u, 0x53bda402fffe5bfeu, 0x3339d80809a1d805u,
+                                     0x73eda753299d7d48u};
+static const uint64_t modulus_p[] = {0xb9feffffffffaaabu, 0x1eabfffeb153ffffu, 0x6730d2a0f6b0f624u,
+                                     0x64774b84f38512bfu, 0x4b1ba7b6434bacd7u, 0x1a0111ea397fe69au};
 
 static void make_element(blst_fr *out, unsigned kind)
 {
@@ -159,8 +160,8 @@ template <class F, class Host> void test_field(const char *name)
                                         reinterpret_cast<F *>(device_b.data), N, device_out.data);
     CUDA_OK(cudaGetLastError());
     std::vector<FieldResults<F>> out = device_out.read(N);
-    const char *const operations[] = { "product",    "square",  "sum",
-                                       "difference", "inverse", "negation" };
+    const char *const operations[] = {"product",    "square",  "sum",
+                                      "difference", "inverse", "negation"};
     unsigned wrong[6] = {};
     for (uint32_t i = 0; i < N; i++) {
         FieldResults<Value> expected = Host::run(a[i], b[i]);
@@ -186,7 +187,7 @@ __global__ void add_all_pairs(const unsigned char *slots, uint32_t n, Affine<F> 
     Xyzz<F> b = Xyzz<F>::from(Affine<F>::load(slots, i % n));
     F z = (F::one().doubled() + F::one()), zz = z.squared(), zzz = zz * z;
     if (!b.is_infinity())
-        b = { b.x * zz, b.y * zzz, zz, zzz };
+        b = {b.x * zz, b.y * zzz, zz, zzz};
     a.add(b);
     sums[i] = a.to_affine();
 }
@@ -202,7 +203,7 @@ template <class F> bool matches(const Affine<F> &point, const typename Group<F>:
 
 template <class F> void test_curve(const char *name)
 {
-    std::vector<int32_t> logs = { 0, 1, -1, 2, -2, 3, -3, 4, 1000003, -1000003 };
+    std::vector<int32_t> logs = {0, 1, -1, 2, -2, 3, -3, 4, 1000003, -1000003};
     uint32_t n = uint32_t(logs.size());
     DeviceArray<int32_t> device_logs(logs);
     DeviceArray<unsigned char> slots(n * Slot<F>::BYTES);
@@ -218,7 +219,7 @@ template <class F> void test_curve(const char *name)
     DeviceArray<unsigned char> many(size_t(MANY) * Slot<F>::BYTES);
     make_points<F>(FIRST, MANY, many.data);
     std::vector<unsigned char> bytes = many.read(size_t(MANY) * Slot<F>::BYTES);
-    for (uint32_t i : { 0u, 1u, 4095u, 4096u, 9000u }) {
+    for (uint32_t i : {0u, 1u, 4095u, 4096u, 9000u}) {
         Affine<F> point;
         memcpy(&point.x, &bytes[size_t(i) * Slot<F>::BYTES], sizeof(F));
         memcpy(&point.y, &bytes[size_t(i) * Slot<F>::BYTES + Slot<F>::BYTES / 2], sizeof(F));
@@ -293,12 +294,13 @@ template <class F> void test_msm_special_points(const char *name)
         DeviceArray<int32_t> device_logs(logs);
         DeviceArray<unsigned char> slots(size_t(N) * Slot<F>::BYTES);
         DeviceArray<Fr> scalars(N);
-        points_of_logs<F><<<(N + 63) / 64, 64>>>(device_generator<F>(), device_logs.data, N,
-                                                 slots.data);
+        points_of_logs<F>
+            <<<(N + 63) / 64, 64>>>(device_generator<F>(), device_logs.data, N, slots.data);
         for (int kind = 0; kind < KINDS; kind++) {
             fill_scalars<<<(N + 255) / 256, 256>>>(kind, 5, N, scalars.data);
             auto got = run_msm<F>(slots.data, N, scalars.data, nullptr, N);
-            auto expected = multiple<F>(expected_log(scalars.data, device_logs.data, 0, nullptr, N));
+            auto expected =
+                multiple<F>(expected_log(scalars.data, device_logs.data, 0, nullptr, N));
             EXPECT(Group<F>::equal(&got, &expected), "%s: special points %d, scalars %s", name,
                    points, kind_names[kind]);
         }
@@ -311,7 +313,7 @@ template <class F> void test_msm_indices(const char *name)
     constexpr uint32_t N_POINTS = 5000, FIRST = 17;
     DeviceArray<unsigned char> slots(size_t(N_POINTS) * Slot<F>::BYTES);
     make_points<F>(FIRST, N_POINTS, slots.data);
-    for (uint32_t n : { 1u, 7u, 2500u, 20001u }) {
+    for (uint32_t n : {1u, 7u, 2500u, 20001u}) {
         std::vector<uint32_t> indices(n);
         for (uint32_t &index : indices)
             index = uint32_t(generator_of_tests() % N_POINTS);
@@ -362,7 +364,7 @@ template <class F> void test_subset(const char *name, const std::vector<uint32_t
         n_max = n > n_max ? n : n_max;
     DeviceArray<unsigned char> slots(size_t(n_max + FIRST_POINT) * Slot<F>::BYTES);
     make_points<F>(FIRST, n_max + FIRST_POINT, slots.data);
-    const char *const kinds[] = { "empty", "full", "first", "last", "random" };
+    const char *const kinds[] = {"empty", "full", "first", "last", "random"};
     for (uint32_t n : sizes) {
         for (int kind = 0; kind < 5; kind++) {
             for (int with_density = 0; with_density < 2; with_density++) {
@@ -418,7 +420,8 @@ template <class F> void test_subset(const char *name, const std::vector<uint32_t
     }
 }
 
-/* --- points of a file -------------------------------------------------------------------------- */
+/* --- points of a file --------------------------------------------------------------------------
+ */
 
 static void encode(uint8_t *bytes, const g1_affine *point)
 {
@@ -443,14 +446,14 @@ template <class F> void test_points(const char *name)
         Group<F>::to_affine(&points[i], &sum);
         encode(&file[i * BYTES], &points[i]);
     }
-    file[10 * BYTES] |= 0x80;                    /* a flag */
+    file[10 * BYTES] |= 0x80; /* a flag */
     file[11 * BYTES] |= 0x40;
-    memset(&file[12 * BYTES], 0xff, sizeof(F));  /* x far above the modulus */
+    memset(&file[12 * BYTES], 0xff, sizeof(F));       /* x far above the modulus */
     memset(&file[13 * BYTES + BYTES - 48], 0x1f, 48); /* the last coordinate above it */
-    memset(&file[14 * BYTES], 0, BYTES);         /* infinity as zeros */
-    file[15 * BYTES + BYTES - 1] ^= 1;           /* off the curve */
+    memset(&file[14 * BYTES], 0, BYTES);              /* infinity as zeros */
+    file[15 * BYTES + BYTES - 1] ^= 1;                /* off the curve */
     file[16 * BYTES + sizeof(F) - 1] ^= 1;
-    memset(&file[17 * BYTES], 0, sizeof(F));     /* x = 0, y of another point */
+    memset(&file[17 * BYTES], 0, sizeof(F)); /* x = 0, y of another point */
 
     DeviceArray<unsigned char> slots(N * Slot<F>::BYTES), staging_a(4000), staging_b(4000);
     DeviceArray<points_faults> faults(1);
@@ -470,7 +473,7 @@ template <class F> void test_points(const char *name)
     EXPECT(found.infinite == 1, "%s: %u infinite points", name, found.infinite);
     EXPECT(found.off_curve == 3, "%s: %u points off the curve", name, found.off_curve);
     for (uint32_t i = 0; i < N; i++) {
-        Affine<F> got, expected = { F(), F() };
+        Affine<F> got, expected = {F(), F()};
         memcpy(&got.x, &out[i * Slot<F>::BYTES], sizeof(F));
         memcpy(&got.y, &out[i * Slot<F>::BYTES + Slot<F>::BYTES / 2], sizeof(F));
         memset(&expected, 0, sizeof expected);
@@ -487,6 +490,11 @@ template <class F> void test_points(const char *name)
 int main(int argc, char **argv)
 {
     bool brief = argc > 1 && strcmp(argv[1], "brief") == 0; /* for compute-sanitizer */
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+        printf("skipped: no GPU\n");
+        return 77;
+    }
     CUDA_OK(msm_prepare());
     test_field<Fr, HostFr>("Fr");
     test_field<Fp, HostFp>("Fp");
@@ -499,21 +507,21 @@ int main(int argc, char **argv)
     test_msm_against_cpu<Fp>("G1");
     test_msm_against_cpu<Fp2>("G2");
     if (brief) {
-        test_msm_sizes<Fp>("G1", { 5000 });
-        test_msm_sizes<Fp2>("G2", { 300 });
-        test_subset<Fp>("G1", { 1000 });
-        test_subset<Fp2>("G2", { 300 });
+        test_msm_sizes<Fp>("G1", {5000});
+        test_msm_sizes<Fp2>("G2", {300});
+        test_subset<Fp>("G1", {1000});
+        test_subset<Fp2>("G2", {300});
     } else {
-        test_msm_sizes<Fp>("G1", { 1, 2, 3, 31, 1000, 4097, 20000, 65537, 1u << 18, 1000003 });
-        test_msm_sizes<Fp2>("G2", { 1, 2, 33, 4097, 65537 });
+        test_msm_sizes<Fp>("G1", {1, 2, 3, 31, 1000, 4097, 20000, 65537, 1u << 18, 1000003});
+        test_msm_sizes<Fp2>("G2", {1, 2, 33, 4097, 65537});
         printf("sizes: %d checks, %d failures\n", checks, failures);
         test_msm_special_points<Fp>("G1");
         test_msm_special_points<Fp2>("G2");
         test_msm_indices<Fp>("G1");
         test_msm_indices<Fp2>("G2");
         printf("special points, indices: %d checks, %d failures\n", checks, failures);
-        test_subset<Fp>("G1", { 1, 2, 63, 64, 65, 1000, 100003, (1u << 20) + 13 });
-        test_subset<Fp2>("G2", { 1, 65, 10007 });
+        test_subset<Fp>("G1", {1, 2, 63, 64, 65, 1000, 100003, (1u << 20) + 13});
+        test_subset<Fp2>("G2", {1, 65, 10007});
     }
     printf("%d checks, %d failures\n", checks, failures);
     return failures != 0;

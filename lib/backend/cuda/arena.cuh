@@ -1,4 +1,5 @@
-/* Handing out pieces of one block of device memory, in the same order when sizing and when using. */
+/* Handing out pieces of one block of device memory, in the same order when sizing and when
+   using. */
 #ifndef CUDA_ARENA_CUH
 #define CUDA_ARENA_CUH
 

@@ -1,9 +1,9 @@
 /* Points of G1 (F = Fp) and G2 (F = Fp2) on the device.
 
-   Affine points in memory are slots: x at 0, y at half the slot, infinity marked by x = 0. No point of the
-   prime-order subgroups has x = 0 (the curve's points with x = 0 have order 3), so x alone tells.
-   Running sums are XYZZ: x = X/ZZ, y = Y/ZZZ, ZZ³ = ZZZ², infinity ZZ = 0 (Explicit-Formulas Database,
-   "short Weierstrass, XYZZ coordinates"; a = 0). */
+   Affine points in memory are slots: x at 0, y at half the slot, infinity marked by x = 0. No
+   point of the prime-order subgroups has x = 0 (the curve's points with x = 0 have order 3), so
+   x alone tells. Running sums are XYZZ: x = X/ZZ, y = Y/ZZZ, ZZ³ = ZZZ², infinity ZZ = 0
+   (Explicit-Formulas Database, "short Weierstrass, XYZZ coordinates"; a = 0). */
 #ifndef CUDA_CURVE_CUH
 #define CUDA_CURVE_CUH
 
@@ -57,7 +57,7 @@ template <class F> struct Affine {
 
     static __device__ __forceinline__ Affine load(const unsigned char *slots, size_t index)
     {
-        return { load_x<F>(slots, index), load_y<F>(slots, index) };
+        return {load_x<F>(slots, index), load_y<F>(slots, index)};
     }
     __device__ __forceinline__ void store(unsigned char *slots, size_t index) const
     {
@@ -72,7 +72,7 @@ template <class F> struct Xyzz {
 
     static __device__ __forceinline__ Xyzz infinity()
     {
-        return { F::zero(), F::zero(), F::zero(), F::zero() };
+        return {F::zero(), F::zero(), F::zero(), F::zero()};
     }
     __device__ __forceinline__ bool is_infinity() const { return zz.is_zero(); }
 
@@ -80,7 +80,7 @@ template <class F> struct Xyzz {
     {
         if (point.is_infinity())
             return infinity();
-        return { point.x, point.y, F::one(), F::one() };
+        return {point.x, point.y, F::one(), F::one()};
     }
 
     /* dbl-2008-s-1 with a = 0. Not inlined, like add: used where latency counts, not throughput. */
@@ -143,10 +143,10 @@ template <class F> struct Xyzz {
     __device__ Affine<F> to_affine() const
     {
         if (is_infinity())
-            return { F::zero(), F::zero() };
+            return {F::zero(), F::zero()};
         F inverse_zzz = zzz.inverse();
         F inverse_z = inverse_zzz * zz; /* ZZ/ZZZ = 1/Z */
-        return { x * inverse_z.squared(), y * inverse_zzz };
+        return {x * inverse_z.squared(), y * inverse_zzz};
     }
 };
 

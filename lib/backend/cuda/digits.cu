@@ -17,9 +17,9 @@ static Windows windows_of(int count)
     return windows;
 }
 
-/* The cheapest number of windows: an entry costs its sorting and an addition, a bucket two additions in
-   shorter rounds. In halves of an entry's cost; weights from the measured break-even points of
-   spec/gpu-msm.md, section 3 (12 or 13 windows at 2^24, 11 or 12 at 2^26). */
+/* The cheapest number of windows: an entry costs its sorting and an addition, a bucket two
+   additions in shorter rounds. In halves of an entry's cost; weights from the measured
+   break-even points of spec/gpu-msm.md, section 3 (12 or 13 windows at 2^24, 11 or 12 at 2^26). */
 Windows make_windows(uint32_t n)
 {
     Windows best = {};
@@ -41,9 +41,8 @@ int make_batches(const Windows &windows, uint32_t n, Batch batches[WINDOWS_MAX])
 {
     int count = 0;
     for (int w = 0; w < windows.count;) {
-        Batch batch = { w, 1, windows.width[w] };
-        while (w + batch.count < windows.count &&
-               windows.width[w + batch.count] == batch.width &&
+        Batch batch = {w, 1, windows.width[w]};
+        while (w + batch.count < windows.count && windows.width[w + batch.count] == batch.width &&
                size_t(batch.count + 1) * n <= BATCH_ENTRIES)
             batch.count++;
         batches[count++] = batch;
@@ -121,8 +120,9 @@ __global__ void make_digits(const uint32_t *planes, const uint32_t *indices, uin
     values[i] = (indices ? indices[i] : i) | sign;
 }
 
-/* starts[b] = first entry of bucket b, b ≤ n_buckets, from the sorted keys. A search for each bucket
-   rather than a look at each key's neighbour: the same time however the keys are distributed. */
+/* starts[b] = first entry of bucket b, b ≤ n_buckets, from the sorted keys. A search for each
+   bucket rather than a look at each key's neighbour: the same time however the keys are
+   distributed. */
 __global__ void find_buckets(const uint32_t *keys, uint32_t n, uint32_t n_buckets, uint32_t *starts)
 {
     uint32_t b = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,5 @@
-/* Windows, digits and buckets of a multi-scalar multiplication: everything before points are touched. */
+/* Windows, digits and buckets of a multi-scalar multiplication: everything before points are
+   touched. */
 #ifndef CUDA_DIGITS_H
 #define CUDA_DIGITS_H
 
@@ -50,8 +51,8 @@ struct DigitMemory {
 void prepare_digits(cudaStream_t stream, const DigitMemory &memory, const Windows &windows,
                     const void *scalars, uint32_t n);
 
-/* Sorts a batch's entries by bucket: bucket_starts, and the references in the order of their buckets,
-   which are returned. */
+/* Sorts a batch's entries by bucket: bucket_starts, and the references in the order of their
+   buckets, which are returned. */
 uint32_t *sort_digits(cudaStream_t stream, const DigitMemory &memory, const Windows &windows,
                       const Batch &batch, const uint32_t *indices, uint32_t n);
 

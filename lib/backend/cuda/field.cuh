@@ -1,12 +1,13 @@
 /* The fields Fr and Fp of BLS12-381 on the device.
 
-   Elements are canonical residues in Montgomery form, 32-bit limbs, least significant first: in memory
-   exactly what the host's struct fr and blst's coordinates are. Multiplication is the interleaved
-   (CIOS) Montgomery product on two accumulators, one for products that start at even limbs and one for
-   those at odd limbs, so that every 32×32 product's low and high half land in one aligned pair and
-   become a single wide multiply-add with carry (Emmart, Zheng, Weems: "Faster modular exponentiation
-   using double precision floating point arithmetic on the GPU", ARITH 2018, section on integer
-   baselines; spec/gpu.md, section 2, has the measured floor of 28.4 G Fp products/s). */
+   Elements are canonical residues in Montgomery form, 32-bit limbs, least significant first: in
+   memory exactly what the host's struct fr and blst's coordinates are. Multiplication is the
+   interleaved (CIOS) Montgomery product on two accumulators, one for products that start at even
+   limbs and one for those at odd limbs, so that every 32×32 product's low and high half land in
+   one aligned pair and become a single wide multiply-add with carry (Emmart, Zheng, Weems:
+   "Faster modular exponentiation using double precision floating point arithmetic on the GPU",
+   ARITH 2018, section on integer baselines; spec/gpu.md, section 2, has the measured floor of
+   28.4 G Fp products/s). */
 #ifndef CUDA_FIELD_CUH
 #define CUDA_FIELD_CUH
 
@@ -18,20 +19,20 @@ struct FrModulus {
     static constexpr uint32_t M0 = 0xffffffffu;
     static __device__ __forceinline__ constexpr uint32_t p(int i)
     {
-        constexpr uint32_t limbs[N] = { 0x00000001u, 0xffffffffu, 0xfffe5bfeu, 0x53bda402u,
-                                        0x09a1d805u, 0x3339d808u, 0x299d7d48u, 0x73eda753u };
+        constexpr uint32_t limbs[N] = {0x00000001u, 0xffffffffu, 0xfffe5bfeu, 0x53bda402u,
+                                       0x09a1d805u, 0x3339d808u, 0x299d7d48u, 0x73eda753u};
         return limbs[i];
     }
     static __device__ __forceinline__ constexpr uint32_t one(int i)
     {
-        constexpr uint32_t limbs[N] = { 0xfffffffeu, 0x00000001u, 0x00034802u, 0x5884b7fau,
-                                        0xecbc4ff5u, 0x998c4fefu, 0xacc5056fu, 0x1824b159u };
+        constexpr uint32_t limbs[N] = {0xfffffffeu, 0x00000001u, 0x00034802u, 0x5884b7fau,
+                                       0xecbc4ff5u, 0x998c4fefu, 0xacc5056fu, 0x1824b159u};
         return limbs[i];
     }
     static __device__ __forceinline__ constexpr uint32_t r2(int i)
     {
-        constexpr uint32_t limbs[N] = { 0xf3f29c6du, 0xc999e990u, 0x87925c23u, 0x2b6cedcbu,
-                                        0x7254398fu, 0x05d31496u, 0x9f59ff11u, 0x0748d9d9u };
+        constexpr uint32_t limbs[N] = {0xf3f29c6du, 0xc999e990u, 0x87925c23u, 0x2b6cedcbu,
+                                       0x7254398fu, 0x05d31496u, 0x9f59ff11u, 0x0748d9d9u};
         return limbs[i];
     }
 };
@@ -41,23 +42,23 @@ struct FpModulus {
     static constexpr uint32_t M0 = 0xfffcfffdu;
     static __device__ __forceinline__ constexpr uint32_t p(int i)
     {
-        constexpr uint32_t limbs[N] = { 0xffffaaabu, 0xb9feffffu, 0xb153ffffu, 0x1eabfffeu,
-                                        0xf6b0f624u, 0x6730d2a0u, 0xf38512bfu, 0x64774b84u,
-                                        0x434bacd7u, 0x4b1ba7b6u, 0x397fe69au, 0x1a0111eau };
+        constexpr uint32_t limbs[N] = {0xffffaaabu, 0xb9feffffu, 0xb153ffffu, 0x1eabfffeu,
+                                       0xf6b0f624u, 0x6730d2a0u, 0xf38512bfu, 0x64774b84u,
+                                       0x434bacd7u, 0x4b1ba7b6u, 0x397fe69au, 0x1a0111eau};
         return limbs[i];
     }
     static __device__ __forceinline__ constexpr uint32_t one(int i)
     {
-        constexpr uint32_t limbs[N] = { 0x0002fffdu, 0x76090000u, 0xc40c0002u, 0xebf4000bu,
-                                        0x53c758bau, 0x5f489857u, 0x70525745u, 0x77ce5853u,
-                                        0xa256ec6du, 0x5c071a97u, 0xfa80e493u, 0x15f65ec3u };
+        constexpr uint32_t limbs[N] = {0x0002fffdu, 0x76090000u, 0xc40c0002u, 0xebf4000bu,
+                                       0x53c758bau, 0x5f489857u, 0x70525745u, 0x77ce5853u,
+                                       0xa256ec6du, 0x5c071a97u, 0xfa80e493u, 0x15f65ec3u};
         return limbs[i];
     }
     static __device__ __forceinline__ constexpr uint32_t r2(int i)
     {
-        constexpr uint32_t limbs[N] = { 0x1c341746u, 0xf4df1f34u, 0x09d104f1u, 0x0a76e6a6u,
-                                        0x4c95b6d5u, 0x8de5476cu, 0x939d83c0u, 0x67eb88a9u,
-                                        0xb519952du, 0x9a793e85u, 0x92cae3aau, 0x11988fe5u };
+        constexpr uint32_t limbs[N] = {0x1c341746u, 0xf4df1f34u, 0x09d104f1u, 0x0a76e6a6u,
+                                       0x4c95b6d5u, 0x8de5476cu, 0x939d83c0u, 0x67eb88a9u,
+                                       0xb519952du, 0x9a793e85u, 0x92cae3aau, 0x11988fe5u};
         return limbs[i];
     }
 };
@@ -274,7 +275,10 @@ template <class Modulus> struct Field {
         return out;
     }
 
-    __device__ __forceinline__ Field doubled() const { return *this + *this; }
+    __device__ __forceinline__ Field doubled() const
+    {
+        return *this + *this;
+    }
 
     /* One limb of the multiplier: even += a_even·b with the running sum moved down one limb (the
        accumulators swap roles at each step), then one limb of reduction. */
@@ -396,8 +400,8 @@ template <class Modulus> struct Field {
             carry::add_next(wide[i], other[i]);
     }
 
-    /* A residue below p + a·b/2^(32·N), not reduced further: below 1.5·p for Fp if neither factor is
-       above 2·p. */
+    /* A residue below p + a·b/2^(32·N), not reduced further: below 1.5·p for Fp if neither factor
+       is above 2·p. */
     static __device__ __forceinline__ Field loose_product(const Field &a, const Field &b)
     {
         uint32_t even[N], odd[N];
@@ -460,8 +464,8 @@ template <class Modulus> struct Field {
         return out;
     }
 
-    /* this^exponent, limbs of the exponent least significant first. Not inlined: used for inversions
-       and other rare work. */
+    /* this^exponent, limbs of the exponent least significant first. Not inlined: used for
+       inversions and other rare work. */
     __device__ __noinline__ Field power(const uint32_t *exponent, int limbs) const
     {
         Field out = one();
@@ -487,8 +491,8 @@ using Fp = Field<FpModulus>;
 struct Fp2 {
     Fp c0, c1;
 
-    static __device__ __forceinline__ Fp2 zero() { return { Fp::zero(), Fp::zero() }; }
-    static __device__ __forceinline__ Fp2 one() { return { Fp::one(), Fp::zero() }; }
+    static __device__ __forceinline__ Fp2 zero() { return {Fp::zero(), Fp::zero()}; }
+    static __device__ __forceinline__ Fp2 one() { return {Fp::one(), Fp::zero()}; }
     __device__ __forceinline__ bool is_zero() const { return c0.is_zero() && c1.is_zero(); }
     __device__ __forceinline__ bool operator==(const Fp2 &b) const
     {
@@ -496,11 +500,11 @@ struct Fp2 {
     }
     friend __device__ __forceinline__ Fp2 operator+(const Fp2 &a, const Fp2 &b)
     {
-        return { a.c0 + b.c0, a.c1 + b.c1 };
+        return {a.c0 + b.c0, a.c1 + b.c1};
     }
     friend __device__ __forceinline__ Fp2 operator-(const Fp2 &a, const Fp2 &b)
     {
-        return { a.c0 - b.c0, a.c1 - b.c1 };
+        return {a.c0 - b.c0, a.c1 - b.c1};
     }
     /* Karatsuba with three products and two reductions. */
     friend __device__ __forceinline__ Fp2 operator*(const Fp2 &a, const Fp2 &b)
@@ -518,14 +522,20 @@ struct Fp2 {
 #pragma unroll
         for (int i = 1; i < N; i++)
             carry::add_next(low[N + i], FpModulus::p(i) & mask);
-        Fp2 out = { Fp::reduced(low), Fp::reduced(cross) };
+        Fp2 out = {Fp::reduced(low), Fp::reduced(cross)};
         out.c0.reduce_once();
         out.c1.reduce_once();
         return out;
     }
     /* Where Fp has something cheaper. */
-    static __device__ __forceinline__ Fp2 loose_product(const Fp2 &a, const Fp2 &b) { return a * b; }
-    __device__ __forceinline__ Fp2 loose_square() const { return squared(); }
+    static __device__ __forceinline__ Fp2 loose_product(const Fp2 &a, const Fp2 &b)
+    {
+        return a * b;
+    }
+    __device__ __forceinline__ Fp2 loose_square() const
+    {
+        return squared();
+    }
     __device__ __forceinline__ void reduce_once() {}
     __device__ __forceinline__ Fp2 nonzero_negated_if(bool negate) const
     {
@@ -534,17 +544,20 @@ struct Fp2 {
     __device__ __forceinline__ Fp2 squared() const
     {
         Fp product = c0 * c1;
-        return { c0.loose_sum(c1) * (c0 - c1), product + product };
+        return {c0.loose_sum(c1) * (c0 - c1), product + product};
     }
-    __device__ __forceinline__ Fp2 doubled() const { return { c0 + c0, c1 + c1 }; }
+    __device__ __forceinline__ Fp2 doubled() const
+    {
+        return {c0 + c0, c1 + c1};
+    }
     __device__ __forceinline__ Fp2 negated_if(bool negate) const
     {
-        return { c0.negated_if(negate), c1.negated_if(negate) };
+        return {c0.negated_if(negate), c1.negated_if(negate)};
     }
     __device__ __noinline__ Fp2 inverse() const
     {
         Fp norm = (c0.squared() + c1.squared()).inverse();
-        return { c0 * norm, (Fp::zero() - c1) * norm };
+        return {c0 * norm, (Fp::zero() - c1) * norm};
     }
 };
 

@@ -1,10 +1,10 @@
 /* Inversion in a prime field by the binary greatest common divisor.
 
-   Thirty halvings at a time are decided on 62-bit approximations of the two numbers (their low 30 and top
-   32 bits) and then applied to the whole numbers as a 2×2 matrix of small factors (Pornin: "Optimized
-   binary GCD for modular inversion", eprint 2020/972, algorithm 2). The cofactors are divided by 2^30
-   the Montgomery way. A tenth of the latency of a power by p − 2, which is what a round of affine
-   additions waits for. */
+   Thirty halvings at a time are decided on 62-bit approximations of the two numbers (their low
+   30 and top 32 bits) and then applied to the whole numbers as a 2×2 matrix of small factors
+   (Pornin: "Optimized binary GCD for modular inversion", eprint 2020/972, algorithm 2). The
+   cofactors are divided by 2^30 the Montgomery way. A tenth of the latency of a power by p − 2,
+   which is what a round of affine additions waits for. */
 #ifndef CUDA_INVERSE_CUH
 #define CUDA_INVERSE_CUH
 
@@ -65,22 +65,23 @@ template <class Modulus> struct Inverter {
             y = (high_b >> 28) << 30 | uint64_t(b[0]);
         }
         /* Without branches: the lanes of a warp all take different ways. */
-        Factors f = { 1, 0, 0, 1 };
+        Factors f = {1, 0, 0, 1};
 #pragma unroll 5
         for (int i = 0; i < STEPS; i++) {
             bool odd = x & 1, swap = odd && x < y;
             uint64_t large = swap ? y : x, small = swap ? x : y;
             Factors g = f;
             if (swap)
-                g = { f.fb, f.gb, f.fa, f.ga };
+                g = {f.fb, f.gb, f.fa, f.ga};
             x = (odd ? large - small : large) >> 1;
             y = small;
-            f = { odd ? g.fa - g.fb : g.fa, odd ? g.ga - g.gb : g.ga, 2 * g.fb, 2 * g.gb };
+            f = {odd ? g.fa - g.fb : g.fa, odd ? g.ga - g.gb : g.ga, 2 * g.fb, 2 * g.gb};
         }
         return f;
     }
 
-    /* (a·f + b·g) / 2^30, an exact division; true if the result was negative and its sign was changed. */
+    /* (a·f + b·g) / 2^30, an exact division; true if the result was negative and its sign was
+       changed. */
     static __device__ __forceinline__ bool combine(int32_t *out, const int32_t *a, const int32_t *b,
                                                    int32_t f, int32_t g)
     {

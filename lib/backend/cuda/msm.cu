@@ -35,7 +35,7 @@ extern "C" unsigned msm_windows(uint32_t n, struct msm_window out[32])
 {
     Windows windows = make_windows(n);
     for (int w = 0; w < windows.count; w++)
-        out[w] = { unsigned(windows.position[w]), unsigned(row_bits_of(windows.width[w])) };
+        out[w] = {unsigned(windows.position[w]), unsigned(row_bits_of(windows.width[w]))};
     return unsigned(windows.count);
 }
 

@@ -1,8 +1,8 @@
 /* Multi-scalar multiplication and subset sums on the device: what the host side calls.
 
-   Points lie in slots (curve.cuh) made by points.h. Everything is enqueued on the caller's stream; nothing
-   is allocated and nothing waits. Scratch comes from the caller, as many bytes as the *_scratch_bytes
-   functions say. */
+   Points lie in slots (curve.cuh) made by points.h. Everything is enqueued on the caller's
+   stream; nothing is allocated and nothing waits. Scratch comes from the caller, as many bytes
+   as the *_scratch_bytes functions say. */
 #ifndef CUDA_MSM_H
 #define CUDA_MSM_H
 
@@ -21,7 +21,8 @@ enum msm_group { MSM_G1, MSM_G2 };
 /* Once for each device, before its first job. 0, or a CUDA error. */
 int msm_prepare(void);
 
-/* Bytes of one point in device memory, and of one affine point in a result (x, y in Montgomery form). */
+/* Bytes of one point in device memory, and of one affine point in a result (x, y in Montgomery
+   form). */
 size_t msm_slot_bytes(enum msm_group group);
 size_t msm_point_bytes(enum msm_group group);
 
@@ -35,9 +36,10 @@ struct msm_job {
     uint32_t n;
     void *scratch;
     size_t scratch_bytes;
-    void *sums;              /* out: msm_sum_count(n) affine points, for msm_finish */
-    /* NULL, or a stream of this job's own on which the next windows are sorted and planned while points are
-       added, and four events without timing. All its work is ordered before what follows the job. */
+    void *sums; /* out: msm_sum_count(n) affine points, for msm_finish */
+    /* NULL, or a stream of this job's own on which the next windows are sorted and planned while
+       points are added, and four events without timing. All its work is ordered before what follows
+       the job. */
     struct CUstream_st *side;
     struct CUevent_st *planned[2], *added[2];
 };
@@ -57,8 +59,8 @@ struct msm_window {
 /* Returns the number of windows (at most 32). */
 unsigned msm_windows(uint32_t n, struct msm_window windows[32]);
 
-/* Σ points[first_point + rank(i)] over the variables i < n_vars whose bit is set, rank counting the dense
-   variables before i; variables that are not dense are left out. */
+/* Σ points[first_point + rank(i)] over the variables i < n_vars whose bit is set, rank counting
+   the dense variables before i; variables that are not dense are left out. */
 struct subset_job {
     enum msm_group group;
     const void *points;
@@ -70,7 +72,7 @@ struct subset_job {
     uint32_t n_vars;
     void *scratch;
     size_t scratch_bytes;
-    void *sum;               /* out: one affine point */
+    void *sum; /* out: one affine point */
 };
 
 /* ones_max: the most set bits that there can be. */

@@ -1,7 +1,7 @@
 #include "backend/cuda/msm_finish.h"
 
-/* Horner's rule from the topmost window down: result = Σ 2^position·(2^row_bits·P + Q). Bits are gone
-   through once; P enters row_bits above its window's position, Q at it. */
+/* Horner's rule from the topmost window down: result = Σ 2^position·(2^row_bits·P + Q). Bits are
+   gone through once; P enters row_bits above its window's position, Q at it. */
 void msm_finish_g1(struct g1 *out, uint32_t n, const struct g1_affine *sums)
 {
     struct msm_window windows[32];

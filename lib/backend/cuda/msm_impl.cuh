@@ -1,6 +1,6 @@
-/* One multi-scalar multiplication: Pippenger's method with signed digits; buckets are filled and reduced by
-   rounds of affine additions (spec/gpu-msm.md, sections 1 to 5). Compiled once a group, in msm_g1.cu
-   and msm_g2.cu. */
+/* One multi-scalar multiplication: Pippenger's method with signed digits; buckets are filled and
+   reduced by rounds of affine additions (spec/gpu-msm.md, sections 1 to 5). Compiled once a
+   group, in msm_g1.cu and msm_g2.cu. */
 #ifndef CUDA_MSM_IMPL_CUH
 #define CUDA_MSM_IMPL_CUH
 
@@ -11,7 +11,8 @@
 namespace
 {
 
-/* rows: the n buckets as they are; columns[c·rows + r] = buckets[r·columns + c], window by window. */
+/* rows: the n buckets as they are; columns[c·rows + r] = buckets[r·columns + c], window by
+   window. */
 __global__ void transpose_refs(const uint32_t *buckets, uint32_t n, int width, uint32_t *rows,
                                uint32_t *columns)
 {
@@ -27,7 +28,7 @@ __global__ void transpose_refs(const uint32_t *buckets, uint32_t n, int width, u
 
 __global__ void set_range(RoundRange *range, uint32_t first_slot, uint32_t count)
 {
-    *range = { 0, first_slot, count };
+    *range = {0, first_slot, count};
 }
 
 __global__ void set_count(uint32_t *count, uint32_t value)
@@ -55,8 +56,8 @@ template <class F> struct Cell {
 
 /* The points behind references, which rows and columns end up as. */
 template <class F>
-__global__ void copy_cells(RoundMemory<F> memory, const uint32_t *refs, uint32_t n, uint32_t a_window,
-                           uint32_t stride, Cell<F> *cells)
+__global__ void copy_cells(RoundMemory<F> memory, const uint32_t *refs, uint32_t n,
+                           uint32_t a_window, uint32_t stride, Cell<F> *cells)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
@@ -65,8 +66,9 @@ __global__ void copy_cells(RoundMemory<F> memory, const uint32_t *refs, uint32_t
 
 template <class F> constexpr int WEIGH_THREADS = sizeof(F) > 48 ? 64 : 128;
 
-/* sums[2·window + kind]: kind 0 Σ row·R_row, kind 1 Σ (column + 1)·C_column. A window's cells are its
-   rows and then its columns. Each thread sums a stretch with running sums, then the block adds up. */
+/* sums[2·window + kind]: kind 0 Σ row·R_row, kind 1 Σ (column + 1)·C_column. A window's cells
+   are its rows and then its columns. Each thread sums a stretch with running sums, then the
+   block adds up. */
 template <class F>
 __global__ void __launch_bounds__(WEIGH_THREADS<F>)
     weigh_cells(const Cell<F> *cells, uint32_t stride, Windows windows, Affine<F> *sums)
@@ -103,16 +105,17 @@ inline unsigned blocks_of(size_t n)
     return unsigned((n + 255) / 256);
 }
 
-/* Halvings of a batch's rows and columns before they wait for the other batches: short rounds, which mostly
-   wait for an inversion, are then done once for all windows. */
+/* Halvings of a batch's rows and columns before they wait for the other batches: short rounds,
+   which mostly wait for an inversion, are then done once for all windows. */
 constexpr int HALVINGS_ALONE = 3;
 
-/* What planning leaves for adding. Two of them, so that a batch is planned while the one before it is
-   added. */
+/* What planning leaves for adding. Two of them, so that a batch is planned while the one before
+   it is added. */
 struct Planned {
     uint2 *pairs;
-    RoundRange *group_ranges, *bucket_ranges; /* of filling groups; of adding up a bucket's groups */
-    uint32_t *buckets;                        /* references to the buckets' sums */
+    RoundRange *group_ranges,
+        *bucket_ranges; /* of filling groups; of adding up a bucket's groups */
+    uint32_t *buckets;  /* references to the buckets' sums */
 };
 
 /* All windows of one width. What is kept of each: `kept` row and as many column references. */
@@ -167,7 +170,8 @@ template <class F> struct Msm {
             pairs_max = max(pairs_max, kept / 2);
         }
         scan_bytes = plan_scan_bytes(buckets_max);
-        size_t blocks = max(plan_blocks(entries_max, groups_max), plan_blocks(groups_max, buckets_max));
+        size_t blocks =
+            max(plan_blocks(entries_max, groups_max), plan_blocks(groups_max, buckets_max));
 
         Arena arena(scratch);
         digits = DigitMemory::take(arena, n, entries_max, buckets_max);
@@ -277,8 +281,8 @@ template <class F> struct Msm {
                       (entries / PLAN_GROUP_MAX >> round) + 1, Operands::ANY);
     }
 
-    /* The most pairs of a round: of e entries in g groups at most e/2^r + g·(1 − 2^−r) are left after r
-       rounds, and every pair takes two. */
+    /* The most pairs of a round: of e entries in g groups at most e/2^r + g·(1 − 2^−r) are left
+       after r rounds, and every pair takes two. */
     static size_t pairs_bound(size_t entries, size_t groups, int round)
     {
         size_t by_groups = (entries >> (round + 1)) + groups / 2 + 1;
@@ -353,9 +357,9 @@ template <class F> struct Msm {
             memory, column_refs, windows_now * columns, columns, cell_stride, to + rows);
     }
 
-    /* Planning on the side stream runs one batch ahead of adding. What orders them: `planned` events,
-       recorded when a batch's plan is there, and `added` ones, when it is not needed any more. With one
-       stream its own order does. */
+    /* Planning on the side stream runs one batch ahead of adding. What orders them: `planned`
+       events, recorded when a batch's plan is there, and `added` ones, when it is not needed any
+       more. With one stream its own order does. */
     void run(const msm_job &job, cudaStream_t stream)
     {
         cudaStream_t side = job.side ? job.side : stream;

@@ -5,8 +5,9 @@
 #include <cub/device/device_scan.cuh>
 
 static constexpr int PLAN_THREADS = 256;
-/* A block takes groups up to this weight, where an entry weighs 1 and a group GROUP_WEIGHT more: at
-   most PLAN_THREADS groups, and their entries fit into shared memory unless one group alone is huge. */
+/* A block takes groups up to this weight, where an entry weighs 1 and a group GROUP_WEIGHT more:
+   at most PLAN_THREADS groups, and their entries fit into shared memory unless one group alone
+   is huge. */
 static constexpr uint32_t BLOCK_WEIGHT = 8192;
 static constexpr uint32_t GROUP_WEIGHT = BLOCK_WEIGHT / PLAN_THREADS;
 static constexpr uint32_t PLAN_SHARED = BLOCK_WEIGHT + PLAN_GROUP_MAX;
@@ -57,7 +58,7 @@ __global__ void lay_out_rounds(PlanMemory memory, int rounds)
 {
     uint32_t next = *memory.next_slot;
     for (int round = 0; round < rounds; round++) {
-        memory.ranges[round] = { next, next, memory.counters[round] };
+        memory.ranges[round] = {next, next, memory.counters[round]};
         next += memory.counters[round];
     }
     *memory.next_slot = next;

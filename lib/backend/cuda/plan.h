@@ -12,7 +12,8 @@ static constexpr int PLAN_ROUNDS_MAX = 27;
 static constexpr uint32_t PLAN_GROUP_MAX = 2048;
 static constexpr int PLAN_GROUP_ROUNDS = 11;
 
-/* Device memory of one planning. Group g holds entries [starts[g], starts[g + 1]), starts[0] = 0. */
+/* Device memory of one planning. Group g holds entries [starts[g], starts[g + 1]), starts[0] =
+   0. */
 struct PlanMemory {
     uint32_t *entries;         /* references; used up */
     const uint32_t *starts;    /* *n_groups + 1 */
@@ -34,9 +35,10 @@ size_t plan_blocks(uint32_t entries_max, uint32_t n_groups_max);
 /* Enqueues the planning of `rounds` rounds: fills pairs, ranges, finals and moves next_slot. */
 void plan_rounds(cudaStream_t stream, const PlanMemory &memory, int rounds);
 
-/* Cuts buckets into groups of at most PLAN_GROUP_MAX entries: group_first[b] is the first group of
-   bucket b (n_buckets + 1 of them, the last one being the number of groups), starts[g] the first entry
-   of group g, with one more at the end. bucket_starts has n_buckets + 1. scan_temp: plan_scan_bytes(). */
+/* Cuts buckets into groups of at most PLAN_GROUP_MAX entries: group_first[b] is the first group
+   of bucket b (n_buckets + 1 of them, the last one being the number of groups), starts[g] the
+   first entry of group g, with one more at the end. bucket_starts has n_buckets + 1. scan_temp:
+   plan_scan_bytes(). */
 void plan_cut_buckets(cudaStream_t stream, const uint32_t *bucket_starts, uint32_t n_buckets,
                       uint32_t *group_first, uint32_t *starts, void *scan_temp,
                       size_t scan_temp_bytes);

@@ -58,7 +58,7 @@ __device__ void curve_constant(Fp *out)
 
 __device__ void curve_constant(Fp2 *out)
 {
-    *out = { four(), four() };
+    *out = {four(), four()};
 }
 
 template <class F>
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(128)
         point.store(slots, i);
         return;
     }
-    Affine<F>{ F::zero(), F::zero() }.store(slots, i);
+    Affine<F>{F::zero(), F::zero()}.store(slots, i);
 }
 
 } // namespace

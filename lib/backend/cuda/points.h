@@ -1,5 +1,5 @@
-/* Points of a parameter file on the device: uncompressed big-endian bytes (the specification, parts A.3
-   and A.6) become slots (curve.cuh), checked on the way. */
+/* Points of a parameter file on the device: uncompressed big-endian bytes (the specification,
+   parts A.3 and A.6) become slots (curve.cuh), checked on the way. */
 #ifndef CUDA_POINTS_H
 #define CUDA_POINTS_H
 
@@ -11,15 +11,16 @@ extern "C" {
 
 struct CUevent_st;
 
-/* Counters of what is wrong with points; all zero for a good file. A faulty point becomes infinity. */
+/* Counters of what is wrong with points; all zero for a good file. A faulty point becomes
+   infinity. */
 struct points_faults {
     uint32_t malformed; /* a coordinate is not below the modulus, or a flag is set */
     uint32_t infinite;
     uint32_t off_curve;
 };
 
-/* Converts n points that lie in device memory, 16-byte aligned, to slots[0 … n). `faults` (device) is
-   added to. 0, or the first CUDA error of the launch. */
+/* Converts n points that lie in device memory, 16-byte aligned, to slots[0 … n). `faults`
+   (device) is added to. 0, or the first CUDA error of the launch. */
 int points_convert(enum msm_group group, const void *bytes, uint32_t n, void *slots,
                    struct points_faults *faults, struct CUstream_st *stream);
 
@@ -35,8 +36,8 @@ struct points_loader {
     struct CUevent_st *copied[2];
 };
 
-/* Loads n points. Returns when the last chunk is on its way; `bytes` is not needed any more then. Only
-   this waits, for its own buffers. 0, or the first CUDA error. */
+/* Loads n points. Returns when the last chunk is on its way; `bytes` is not needed any more
+   then. Only this waits, for its own buffers. 0, or the first CUDA error. */
 int points_load(const struct points_loader *loader, enum msm_group group, const uint8_t *bytes,
                 uint32_t n, void *slots, struct points_faults *faults, struct CUstream_st *stream);
 

@@ -1,11 +1,13 @@
 /* Affine additions in rounds, with one inversion shared by thousands of them (Montgomery's trick).
 
-   A round is a list of pairs of references; each pair makes the sum in one scratch slot. A reference is 32
-   bits: bit 31 the sign, the rest an index, below n_points an input point, from there on a scratch
-   slot. A pair adds A and ±B with the relative sign only; A's sign stays with whoever refers to the
-   sum. So no point is ever copied or negated in memory (spec/gpu-msm.md, section 1).
+   A round is a list of pairs of references; each pair makes the sum in one scratch slot. A
+   reference is 32 bits: bit 31 the sign, the rest an index, below n_points an input point, from
+   there on a scratch slot. A pair adds A and ±B with the relative sign only; A's sign stays with
+   whoever refers to the sum. So no point is ever copied or negated in memory (spec/gpu-msm.md,
+   section 1).
 
-   The kernels are in rounds_impl.cuh and compiled once a group, in rounds_g1.cu and rounds_g2.cu. */
+   The kernels are in rounds_impl.cuh and compiled once a group, in rounds_g1.cu and
+   rounds_g2.cu. */
 #ifndef CUDA_ROUNDS_CUH
 #define CUDA_ROUNDS_CUH
 
@@ -14,15 +16,15 @@
 
 static constexpr uint32_t REF_SIGN = 0x80000000u;
 
-/* Where a round's operands are and where its sums go. Scratch slots are two planes, x and y, without
-   gaps: sums are written and read in order. */
+/* Where a round's operands are and where its sums go. Scratch slots are two planes, x and y,
+   without gaps: sums are written and read in order. */
 template <class F> struct RoundMemory {
     const unsigned char *points; /* n_points slots */
     uint32_t n_points;
     F *scratch_x, *scratch_y;
-    uint4 *prefix;               /* planes of 16 bytes, prefix_stride elements each */
-    size_t prefix_stride;        /* at least the pairs of the longest round */
-    F *totals;                   /* products of chains, then their inverses, and as many for scratch */
+    uint4 *prefix;        /* planes of 16 bytes, prefix_stride elements each */
+    size_t prefix_stride; /* at least the pairs of the longest round */
+    F *totals;            /* products of chains, then their inverses, and as many for scratch */
 
     /* Takes what rounds need beside the points, in the same order for sizing and for use. */
     static RoundMemory take(Arena &arena, size_t slots, size_t pairs_max);
@@ -30,9 +32,9 @@ template <class F> struct RoundMemory {
     __device__ __forceinline__ const unsigned char *x_of(uint32_t ref) const
     {
         uint32_t index = ref & ~REF_SIGN;
-        return index < n_points ? points + size_t(index) * Slot<F>::BYTES
-                                : reinterpret_cast<const unsigned char *>(scratch_x +
-                                                                          (index - n_points));
+        return index < n_points
+                   ? points + size_t(index) * Slot<F>::BYTES
+                   : reinterpret_cast<const unsigned char *>(scratch_x + (index - n_points));
     }
 
     __device__ __forceinline__ const unsigned char *y_of(uint32_t ref) const
@@ -47,12 +49,13 @@ template <class F> struct RoundMemory {
     __device__ __forceinline__ Affine<F> point(uint32_t ref) const
     {
         F y = load_element<F>(y_of(ref));
-        return { load_element<F>(x_of(ref)), y.negated_if(ref & REF_SIGN) };
+        return {load_element<F>(x_of(ref)), y.negated_if(ref & REF_SIGN)};
     }
 };
 
-/* One round: `count` pairs, from first_pair of a list, whose sums go to scratch slots from first_slot.
-   Written by planning kernels and read by the adding ones, so that the host never waits for it. */
+/* One round: `count` pairs, from first_pair of a list, whose sums go to scratch slots from
+   first_slot. Written by planning kernels and read by the adding ones, so that the host never
+   waits for it. */
 struct RoundRange {
     uint32_t first_pair;
     uint32_t first_slot;
@@ -76,8 +79,7 @@ template <class F> cudaError_t prepare_rounds();
 static constexpr int ROUND_THREADS = 128;
 static constexpr int ROUND_BLOCKS = 2640;
 
-template <class F>
-RoundMemory<F> RoundMemory<F>::take(Arena &arena, size_t slots, size_t pairs_max)
+template <class F> RoundMemory<F> RoundMemory<F>::take(Arena &arena, size_t slots, size_t pairs_max)
 {
     RoundMemory memory = {};
     memory.scratch_x = arena.take<F>(slots);

@@ -1,15 +1,15 @@
-/* The kernels of rounds.cuh. Three a round: `forward` multiplies up the denominators of each thread's
-   chain of pairs and keeps the prefixes, `invert` inverts the chains' products, `backward` walks back
-   and adds. Equal, opposite and infinite operands are one rarely taken branch that keeps zero out of the
-   products.
+/* The kernels of rounds.cuh. Three a round: `forward` multiplies up the denominators of each
+   thread's chain of pairs and keeps the prefixes, `invert` inverts the chains' products, `backward`
+   walks back and adds. Equal, opposite and infinite operands are one rarely taken branch that keeps
+   zero out of the products.
 
-   Products that only go into further products are left between 0 and 1.2·p ("loose"); coordinates in memory
-   are canonical, so that equality and infinity show.
+   Products that only go into further products are left between 0 and 1.2·p ("loose"); coordinates
+   in memory are canonical, so that equality and infinity show.
 
-   Operands come through shared memory by asynchronous copies, one pair ahead of the arithmetic, so
-   that they take no registers while they are under way. Where they are random input points, several lanes
-   fetch one point together: a warp's request then touches a few lines instead of 32
-   (spec/gpu-msm.md, section 1, "Operand fetch"). */
+   Operands come through shared memory by asynchronous copies, one pair ahead of the arithmetic,
+   so that they take no registers while they are under way. Where they are random input points,
+   several lanes fetch one point together: a warp's request then touches a few lines instead of
+   32 (spec/gpu-msm.md, section 1, "Operand fetch"). */
 #ifndef CUDA_ROUNDS_IMPL_CUH
 #define CUDA_ROUNDS_IMPL_CUH
 
@@ -25,13 +25,14 @@ constexpr uint32_t CHAIN_MIN = 4;
 template <class F> constexpr int CHUNKS = sizeof(F) / 16;              /* 16-byte pieces */
 template <class F> constexpr int HALF_LANES = Slot<F>::BYTES / 2 / 16; /* of half a slot */
 
-/* One piece of all lanes of a warp; padded so that lanes that fetch one point hit different banks. */
+/* One piece of all lanes of a warp; padded so that lanes that fetch one point hit different
+   banks. */
 using Plane = uint4[33];
 
 /* Planes of one warp: x (and y) of both operands; backward also the prefix. */
 template <class F> constexpr int FORWARD_PLANES = 2 * CHUNKS<F>;
 template <class F> constexpr int BACKWARD_PLANES = 5 * CHUNKS<F>;
-template <int PLANES> constexpr int STAGE_BYTES = ROUND_THREADS / 32 * PLANES * int(sizeof(Plane));
+template <int PLANES> constexpr int STAGE_BYTES = ROUND_THREADS / 32 * PLANES *int(sizeof(Plane));
 
 __device__ __forceinline__ void copy_async(uint4 *to_shared, const void *from_global)
 {
@@ -65,8 +66,8 @@ template <class F> __device__ __forceinline__ F read_plane(const Plane *planes, 
     return value.element;
 }
 
-/* Starts fetching one operand of each lane's pair into planes: x, and with HALVES = 2 y after it. All
-   lanes take part. */
+/* Starts fetching one operand of each lane's pair into planes: x, and with HALVES = 2 y after
+   it. All lanes take part. */
 template <class F, Operands OPERANDS, int HALVES>
 __device__ __forceinline__ void fetch_operand(const RoundMemory<F> &memory, uint32_t ref,
                                               Plane *planes, int lane)
@@ -98,8 +99,8 @@ __device__ __forceinline__ void fetch_operand(const RoundMemory<F> &memory, uint
     }
 }
 
-/* The denominator of a pair whose x differ by nothing or with infinity in it: 2y for a doubling, else
-   1, which leaves the product alone. */
+/* The denominator of a pair whose x differ by nothing or with infinity in it: 2y for a doubling,
+   else 1, which leaves the product alone. */
 template <class F>
 __device__ __noinline__ F special_denominator(const RoundMemory<F> &memory, uint2 pair)
 {
@@ -113,13 +114,13 @@ __device__ __noinline__ F special_denominator(const RoundMemory<F> &memory, uint
 
 /* Makes the sum of such a pair, given the inverse of its denominator. */
 template <class F>
-__device__ __noinline__ void special_sum(const RoundMemory<F> &memory, uint2 pair,
-                                         const F &inverse, size_t slot)
+__device__ __noinline__ void special_sum(const RoundMemory<F> &memory, uint2 pair, const F &inverse,
+                                         size_t slot)
 {
     pair.y ^= pair.x & REF_SIGN;
     pair.x &= ~REF_SIGN;
     Affine<F> a = memory.point(pair.x), b = memory.point(pair.y);
-    Affine<F> sum = { F::zero(), F::zero() };
+    Affine<F> sum = {F::zero(), F::zero()};
     if (a.is_infinity()) {
         sum = b;
     } else if (b.is_infinity()) {
@@ -147,10 +148,10 @@ __device__ __forceinline__ void store_prefix(const RoundMemory<F> &memory, size_
         memory.prefix[plane * memory.prefix_stride + i] = parts.vectors[plane];
 }
 
-/* Each block owns a contiguous stretch of the round; its threads take every 128th pair, so that a warp
-   works on neighbours. */
+/* Each block owns a contiguous stretch of the round; its threads take every 128th pair, so that
+   a warp works on neighbours. */
 struct Chain {
-    uint32_t first;       /* this thread's first pair, relative to the round */
+    uint32_t first; /* this thread's first pair, relative to the round */
     uint32_t length;
     uint32_t warp_length; /* the longest of the warp */
 };
@@ -226,8 +227,9 @@ __global__ void __launch_bounds__(ROUND_THREADS, sizeof(F) > 48 ? 3 : 6)
     store_element(total, product);
 }
 
-/* Inverts the products of all chains in place. Each thread has a chain of its own; one in three inverts
-   for its column, since an inversion is mostly not made of products, which alone would need more warps. */
+/* Inverts the products of all chains in place. Each thread has a chain of its own; one in three
+   inverts for its column, since an inversion is mostly not made of products, which alone would
+   need more warps. */
 template <class F>
 __global__ void __launch_bounds__(INVERT_THREADS)
     round_invert(F *totals, F *carry, uint32_t blocks, const RoundRange *range)
@@ -287,16 +289,16 @@ __global__ void __launch_bounds__(ROUND_THREADS, sizeof(F) > 48 ? 2 : 5)
     round_backward(const __grid_constant__ RoundMemory<F> memory, const uint2 *pairs,
                    const RoundRange *range)
 {
-    constexpr int C = CHUNKS<F>;
     extern __shared__ Plane stage[];
-    int lane = threadIdx.x % 32;
+    constexpr int C = CHUNKS<F>;
+    const int lane = threadIdx.x % 32;
     Plane *planes = stage + threadIdx.x / 32 * BACKWARD_PLANES<F>;
-    Chain chain = chain_of(range->count);
+    const Chain chain = chain_of(range->count);
     if (chain.warp_length == 0)
         return;
     pairs += range->first_pair;
     F inverse = load_element<F>(memory.totals + blockIdx.x * ROUND_THREADS + threadIdx.x);
-    /* i goes down from the warp's last pair; lanes that have none there fetch some that is there. */
+    /* i goes down from the warp's last pair; lanes without one there fetch some other. */
     uint32_t i = chain.first + (chain.warp_length - 1) * ROUND_THREADS;
     const uint32_t first_slot = range->first_slot, first = chain.first;
     const uint32_t end = first + chain.length * ROUND_THREADS;
@@ -325,7 +327,7 @@ __global__ void __launch_bounds__(ROUND_THREADS, sizeof(F) > 48 ? 2 : 5)
                 store = false;
             }
         }
-        /* The coordinates are read again where they are needed: registers are scarcer than reads. */
+        /* Coordinates are read again where they are needed: registers are scarcer. */
         __syncwarp();
         F slope;
         {
@@ -352,9 +354,8 @@ __global__ void __launch_bounds__(ROUND_THREADS, sizeof(F) > 48 ? 2 : 5)
         if (store)
             store_element(memory.scratch_y + (first_slot + i), y);
         if (!more)
-            break;
-        i = next_i;
-        pair = next;
+            return;
+        i = next_i, pair = next;
     }
 }
 
@@ -378,8 +379,8 @@ void run_round(cudaStream_t stream, const RoundMemory<F> &memory, const uint2 *p
     else
         round_forward<F, Operands::ANY>
             <<<blocks, ROUND_THREADS, FORWARD_BYTES, stream>>>(memory, pairs, range);
-    round_invert<F><<<inverters, INVERT_THREADS, 0, stream>>>(memory.totals, carry,
-                                                             uint32_t(blocks), range);
+    round_invert<F>
+        <<<inverters, INVERT_THREADS, 0, stream>>>(memory.totals, carry, uint32_t(blocks), range);
     if (operands == Operands::INPUTS)
         round_backward<F, Operands::INPUTS>
             <<<blocks, ROUND_THREADS, BACKWARD_BYTES, stream>>>(memory, pairs, range);

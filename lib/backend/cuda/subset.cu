@@ -28,8 +28,8 @@ __global__ void count_ones(const uint64_t *bits, const uint64_t *density, uint32
         counts[w] = w < n_words ? __popcll(chosen(bits, density, n_vars, w)) : 0;
 }
 
-/* refs: the points of all chosen variables, in order. offsets: the scanned counts. A warp takes 32 words,
-   one after the other, two bits a lane, so that what it writes lies together. */
+/* refs: the points of all chosen variables, in order. offsets: the scanned counts. A warp takes
+   32 words, one after the other, two bits a lane, so that what it writes lies together. */
 __global__ void list_ones(const uint64_t *bits, const uint64_t *density, const uint32_t *ranks,
                           uint32_t n_vars, uint32_t n_words, const uint32_t *offsets,
                           uint32_t first_point, uint32_t *refs)
@@ -54,14 +54,14 @@ __global__ void list_ones(const uint64_t *bits, const uint64_t *density, const u
     }
 }
 
-/* Lays out all rounds: counts[r] references enter round r, as pairs of neighbours; an odd one out goes
-   on to the next round. */
+/* Lays out all rounds: counts[r] references enter round r, as pairs of neighbours; an odd one
+   out goes on to the next round. */
 __global__ void lay_out_tree(const uint32_t *n, RoundRange *ranges, uint32_t *counts)
 {
     uint32_t count = *n, slot = 0;
     for (int round = 0; round < ROUNDS; round++) {
         counts[round] = count;
-        ranges[round] = { 0, slot, count / 2 };
+        ranges[round] = {0, slot, count / 2};
         slot += count / 2;
         count -= count / 2;
     }
@@ -159,27 +159,27 @@ template <class F> struct Subset {
     {
         memory.points = static_cast<const unsigned char *>(job.points);
         memory.n_points = job.n_points;
-        count_ones<<<n_words / 256 + 1, 256, 0, stream>>>(job.bits, job.density,
-                                                               job.n_vars, n_words, offsets);
+        count_ones<<<n_words / 256 + 1, 256, 0, stream>>>(job.bits, job.density, job.n_vars,
+                                                          n_words, offsets);
         cub::DeviceScan::ExclusiveSum(scan_temp, scan_bytes, offsets, offsets, int(n_words + 1),
                                       stream);
-        list_ones<<<(n_words + 255) / 256, 256, 0, stream>>>(
-            job.bits, job.density, job.ranks, job.n_vars, n_words, offsets, job.first_point, refs[0]);
+        list_ones<<<(n_words + 255) / 256, 256, 0, stream>>>(job.bits, job.density, job.ranks,
+                                                             job.n_vars, n_words, offsets,
+                                                             job.first_point, refs[0]);
         lay_out_tree<<<1, 1, 0, stream>>>(offsets + n_words, ranges, counts);
         int current = 0, round = 0;
         for (uint32_t left = ones; left > FEW; left -= left / 2, round++) {
             run_round(stream, memory, reinterpret_cast<const uint2 *>(refs[current]),
                       ranges + round, left / 2, round == 0 ? Operands::INPUTS : Operands::ANY);
-            next_refs<<<left / 2 / 256 + 1, 256, 0, stream>>>(refs[current], counts + round,
-                                                              ranges + round, job.n_points,
-                                                              refs[1 - current]);
+            next_refs<<<left / 2 / 256 + 1, 256, 0, stream>>>(
+                refs[current], counts + round, ranges + round, job.n_points, refs[1 - current]);
             current = 1 - current;
         }
         sum_few<F><<<FEW_BLOCKS, FEW_THREADS, 0, stream>>>(memory, refs[current], counts + round,
                                                            partial);
         sum_partial<F><<<FEW_PARTS, FEW_THREADS, 0, stream>>>(partial, partial + FEW_BLOCKS);
-        sum_parts<F><<<1, FEW_PARTS, 0, stream>>>(partial + FEW_BLOCKS,
-                                                  static_cast<Affine<F> *>(job.sum));
+        sum_parts<F>
+            <<<1, FEW_PARTS, 0, stream>>>(partial + FEW_BLOCKS, static_cast<Affine<F> *>(job.sum));
     }
 };
 
