@@ -150,7 +150,8 @@ void figures_of_run(const char *type, const struct load_result *result, struct f
 void figures_print(const struct figures *figures);
 /* One JSON object. */
 void figures_add_json(const struct figures *figures, struct text *out);
-/* Reads the output of `batch --json` or `sweep --json`. Free *out with mem_free. */
+/* Reads the output of `batch --json` or `sweep --json`. Free *out with mem_free;
+   it is only set on success. */
 enum cuzk_status figures_read(const char *path, struct figures **out, size_t *count,
                               struct cuzk_error *err);
 /* 0 all completed, 1 some failed, 6 one did not verify. */

@@ -146,18 +146,20 @@ static enum cuzk_status read_runs(const char *path, yajl_val tree, struct figure
 {
     const char *runs_path[] = {"runs", NULL};
     yajl_val runs = yajl_tree_get(tree, runs_path, yajl_t_array);
-    *count = runs ? runs->u.array.len : 1;
-    *out = mem_alloc(*count, sizeof **out);
-    if (!*out)
-        return error_set(err, CUZK_NO_MEMORY, "no memory for %zu runs", *count);
-    for (size_t i = 0; i < *count; i++) {
-        if (read_run(runs ? runs->u.array.values[i] : tree, &(*out)[i]))
+    size_t n = runs ? runs->u.array.len : 1;
+    struct figures *figures = mem_alloc(n, sizeof *figures);
+    if (!figures)
+        return error_set(err, CUZK_NO_MEMORY, "no memory for %zu runs", n);
+    for (size_t i = 0; i < n; i++) {
+        if (read_run(runs ? runs->u.array.values[i] : tree, &figures[i]))
             continue;
-        mem_free(*out);
+        mem_free(figures);
         return error_set(err, CUZK_INVALID_ARGUMENT,
                          "%s: run %zu: expected the output of 'cuzk-bench --json batch' or 'sweep'",
                          path, i + 1);
     }
+    *out = figures;
+    *count = n;
     return CUZK_OK;
 }
 
