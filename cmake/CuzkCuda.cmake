@@ -13,7 +13,8 @@ file(GLOB cuda_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/lib/backend/cuda/*
      "${CMAKE_SOURCE_DIR}/lib/backend/cuda/*.c")
 add_library(cuzk_cuda STATIC ${cuda_sources})
 target_include_directories(cuzk_cuda PUBLIC "${CMAKE_SOURCE_DIR}/include" "${CMAKE_SOURCE_DIR}/lib")
-target_compile_options(cuzk_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-O3 -lineinfo -Xptxas=-warn-spills>)
+target_compile_options(cuzk_cuda PRIVATE
+                       $<$<COMPILE_LANGUAGE:CUDA>:-O3 -lineinfo -Xptxas=-warn-spills>)
 target_link_libraries(cuzk_cuda PUBLIC cuzk_r1cs cuzk_timeline PRIVATE CUDA::cudart_static)
 set_target_properties(cuzk_cuda PROPERTIES CUDA_STANDARD 17 POSITION_INDEPENDENT_CODE ON)
 target_compile_definitions(cuzk_backend PRIVATE CUZK_HAVE_CUDA)

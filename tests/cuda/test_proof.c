@@ -224,9 +224,26 @@ static void test_devices(void **state)
     cuda->close(device);
 }
 
+/* A machine without a driver or a device: the program runs and says so. */
+static void test_no_device(void **state)
+{
+    (void)state;
+    if (!no_device())
+        skip();
+    struct cuzk_error err;
+    struct backend_device *device;
+    unsigned n;
+    const struct backend_options options = {0};
+    const struct backend *cuda = backend_find("cuda");
+    assert_int_equal(cuda->count(&options, &n, &err), CUZK_NO_DEVICE);
+    assert_memory_equal(err.text, "cuda: ", strlen("cuda: "));
+    assert_int_equal(cuda->open(&options, 0, &device, &err), CUZK_NO_DEVICE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_device),
         cmocka_unit_test(test_devices),
         cmocka_unit_test(test_budget),
         cmocka_unit_test(test_porep),

@@ -99,8 +99,11 @@ static enum cuzk_status select_devices(const struct backend_options *options,
     int n_devices = 0;
     const cudaError_t error = cudaGetDeviceCount(&n_devices);
     if (error != cudaSuccess) {
+        int driver = 0;
         cudaGetLastError();
-        return error_set(err, CUZK_NO_DEVICE, "cuda: %s", cudaGetErrorString(error));
+        cudaDriverGetVersion(&driver); /* 0: there is none */
+        return error_set(err, CUZK_NO_DEVICE, "cuda: %s",
+                         driver ? cudaGetErrorString(error) : "no driver on this machine");
     }
     if (n_devices == 0)
         return error_set(err, CUZK_NO_DEVICE, "cuda: no device is visible");
