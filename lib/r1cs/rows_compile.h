@@ -1,5 +1,5 @@
-/* The compiled rows of templates. Private to lib/r1cs and to backend/cuda, whose program for the device
-   is made from them. */
+/* The compiled rows of templates. Private to lib/r1cs and to backend/cuda, whose program for the
+   device is made from them. */
 #ifndef R1CS_ROWS_COMPILE_H
 #define R1CS_ROWS_COMPILE_H
 

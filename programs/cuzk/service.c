@@ -52,8 +52,8 @@ static void release_work(void *user)
         mem_free(work);
 }
 
-/* A kind or feature that we do not prove is the request's fault for a client: UNIMPLEMENTED would say
-   that the method is missing. */
+/* A kind or feature that we do not prove is the request's fault for a client: UNIMPLEMENTED would
+   say that the method is missing. */
 static void fail_call(struct rpc_call *call, const struct cuzk_error *err)
 {
     enum rpc_code code = err->status == CUZK_UNSUPPORTED ? RPC_INVALID_ARGUMENT

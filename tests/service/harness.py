@@ -52,8 +52,8 @@ def unpack(name, folder):
 
 
 class Daemon:
-    """A daemon with a unix socket (and TCP if asked for) in a folder of its own. It does not outlive
-    the test: `cleanup` is the test's addCleanup or addClassCleanup."""
+    """A daemon with a unix socket (and TCP if asked for) in a folder of its own. It does not
+    outlive the test: `cleanup` is the test's addCleanup or addClassCleanup."""
 
     def __init__(self, cleanup, folder=None, settings=(), tcp=False, environment=None):
         self.owned = None if folder else tempfile.TemporaryDirectory(prefix="cuzk-test-")
