@@ -40,6 +40,20 @@ struct replay_work {
 
 static const char circuit[] = "replay";
 
+/* Logs can hold anything; with this no sum of times overflows. */
+#define DURATION_MAX_US (UINT64_C(24) * 3600 * 1000000)
+#define ARRIVAL_MAX_US (1000 * DURATION_MAX_US)
+
+static uint64_t at_most(uint64_t us, uint64_t max_us)
+{
+    return us < max_us ? us : max_us;
+}
+
+static void pass(struct replay *replay, uint64_t us, uint64_t order)
+{
+    sim_clock_pass(replay->clock, at_most(us, DURATION_MAX_US), order);
+}
+
 /* --- The work ---------------------------------------------------------------------- */
 
 static enum cuzk_status replay_admit(void *context, const struct request *request,
@@ -67,7 +81,7 @@ static enum cuzk_status replay_parse(void *context, const struct request *reques
     work->order = (uint64_t)index << 20;
     work->base.n_partitions = work->job->n_partitions;
     snprintf(work->base.circuit_id, sizeof work->base.circuit_id, "%s", circuit);
-    sim_clock_pass(replay->clock, work->job->parse_us, work->order);
+    pass(replay, work->job->parse_us, work->order);
     *out = &work->base;
     return CUZK_OK;
 }
@@ -87,11 +101,11 @@ static enum cuzk_status replay_synthesize(struct work *base, struct loaded *load
     struct replay_work *work = (struct replay_work *)(void *)base;
     struct replay *replay = work->replay;
     const struct replay_partition *p = partition_of(work, partition);
-    double us = (double)p->synth_us;
+    double us = (double)at_most(p->synth_us, DURATION_MAX_US);
     unsigned level = atomic_fetch_add(&replay->synthesizing, 1) + 1;
     if (replay->plan->growth > 0 && p->synth_level >= 1)
         us *= pow(level / p->synth_level, replay->plan->growth);
-    sim_clock_pass(replay->clock, (uint64_t)us, work->order + partition);
+    pass(replay, (uint64_t)fmin(us, (double)DURATION_MAX_US), work->order + partition);
     atomic_fetch_sub(&replay->synthesizing, 1);
     *witness = work;
     return CUZK_OK;
@@ -118,12 +132,12 @@ static enum cuzk_status replay_prove(struct work *base, struct loaded *loaded, v
     sim_clock_lock(clock, device, order);
     timeline_emit(&span->scope, TIMELINE_LOCK_WAIT_END, -1);
     timeline_emit(&span->scope, TIMELINE_GPU_START, -1);
-    sim_clock_pass(clock, p->device_us, order);
+    pass(work->replay, p->device_us, order);
     timeline_emit(&span->scope, TIMELINE_GPU_END, -1);
     sim_clock_unlock(clock, device);
     if (p->finish_us) {
         timeline_emit(&span->scope, TIMELINE_FINISH_START, -1);
-        sim_clock_pass(clock, p->finish_us, order);
+        pass(work->replay, p->finish_us, order);
         timeline_emit(&span->scope, TIMELINE_FINISH_END, -1);
     }
     memset(proof, 0, WORK_PROOF_BYTES);
@@ -137,8 +151,7 @@ static enum cuzk_status replay_verify(struct work *base, struct loaded *loaded, 
     (void)proof;
     (void)err;
     struct replay_work *work = (struct replay_work *)(void *)base;
-    sim_clock_pass(work->replay->clock, partition_of(work, partition)->verify_us,
-                   work->order + partition);
+    pass(work->replay, partition_of(work, partition)->verify_us, work->order + partition);
     return CUZK_OK;
 }
 
@@ -149,7 +162,7 @@ static enum cuzk_status replay_verify_all(struct work *base, struct loaded *load
     (void)proofs;
     (void)err;
     struct replay_work *work = (struct replay_work *)(void *)base;
-    sim_clock_pass(work->replay->clock, work->job->verify_us, work->order);
+    pass(work->replay, work->job->verify_us, work->order);
     return CUZK_OK;
 }
 
@@ -167,7 +180,7 @@ static enum cuzk_status replay_load(void *context, const char *circuit_id, struc
         return error_set(err, CUZK_NO_MEMORY, "no memory to replay the loading of parameters");
     snprintf(loaded->circuit_id, sizeof loaded->circuit_id, "%s", circuit_id);
     loaded->devices = ~UINT64_C(0);
-    sim_clock_pass(replay->clock, replay->plan->load_us, 0);
+    pass(replay, replay->plan->load_us, 0);
     *out = loaded;
     return CUZK_OK;
 }
@@ -244,8 +257,9 @@ static void decide_dues(struct replay *replay)
     size_t may = plan->in_flight ? plan->in_flight + atomic_load(&replay->finished) : plan->n_jobs;
     for (; replay->decided < plan->n_jobs && replay->decided < may; replay->decided++) {
         const struct replay_job *job = &plan->jobs[replay->decided];
-        uint64_t from_us = plan->in_flight ? sim_clock_now(replay->clock) : job->arrival_us;
-        replay->due_us[replay->decided] = from_us + job->receive_us;
+        uint64_t from_us = plan->in_flight ? sim_clock_now(replay->clock)
+                                           : at_most(job->arrival_us, ARRIVAL_MAX_US);
+        replay->due_us[replay->decided] = from_us + at_most(job->receive_us, DURATION_MAX_US);
     }
 }
 

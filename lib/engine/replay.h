@@ -8,7 +8,7 @@
 #include "engine/pipeline.h"
 #include "timeline/analysis.h"
 
-/* Durations in microseconds. */
+/* Durations in microseconds; more than a day counts as a day. */
 struct replay_partition {
     uint64_t synth_us, device_us, finish_us, verify_us;
     double synth_level; /* partitions that were synthesized when its synthesis began, with itself */

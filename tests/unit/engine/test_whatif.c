@@ -538,6 +538,39 @@ static void test_a_run_without_a_whole_job_is_refused(void **state)
     release(&e);
 }
 
+/* Times that no machine has, and partitions with odd numbers. */
+static void test_a_log_of_nonsense(void **state)
+{
+    (void)state;
+    struct explained e = {0};
+    struct text text = {0};
+    struct cuzk_whatif answer;
+    struct cuzk_error err = {0};
+    const unsigned long long synth_ms = 10000000000ULL;
+    for (unsigned p = 0; p < 30; p++) {
+        unsigned long long at = p * 30000000000ULL;
+        unsigned odd = p * 33333;
+        text_add(&text,
+                 "TIMELINE,%llu,SYNTH_START,a,partition=%u\n"
+                 "TIMELINE,%llu,SYNTH_END,a,partition=%u,synth_ms=4\n"
+                 "TIMELINE,%llu,GPU_QUEUE,a,partition=%u\n"
+                 "TIMELINE,%llu,GPU_PICKUP,a,worker=0,partition=%u\n"
+                 "TIMELINE,%llu,GPU_START,a,worker=0,partition=%u\n"
+                 "TIMELINE,%llu,GPU_END,a,worker=0,partition=%u,gpu_ms=2\n",
+                 at, odd, at + synth_ms, odd, at + synth_ms, odd, at + synth_ms, odd, at + synth_ms,
+                 odd, at + 2 * synth_ms, odd);
+    }
+    assert_ok(timeline_log_read_bytes(&e.log, text.data, text.len, &err), err);
+    assert_ok(timeline_analyse(&e.log, NULL, &e.report, &err), err);
+    assert_ok(
+        cuzk_whatif(&e.report, 0, "faster=synth:0.001,faster=device:0.001,synth=7", &answer, &err),
+        err);
+    assert_int_equal(answer.partitions, 30);
+    assert_true(answer.predicted.wall_s > 30 * 86000.0); /* a day each on the device */
+    text_free(&text);
+    release(&e);
+}
+
 /* Wherever memory ends, the replay ends in an error and nothing stays behind. */
 static void test_without_memory(void **state)
 {
@@ -568,6 +601,7 @@ int main(void)
         cmocka_unit_test(test_a_log_without_labels_and_settings),
         cmocka_unit_test(test_knobs_that_are_none),
         cmocka_unit_test(test_a_run_without_a_whole_job_is_refused),
+        cmocka_unit_test(test_a_log_of_nonsense),
         cmocka_unit_test(test_without_memory),
     };
     log_set_level(LOG_ERROR);
