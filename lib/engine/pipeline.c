@@ -156,13 +156,14 @@ bool pipeline_pick_proving(const struct pipeline *pipeline, struct pipeline_pick
     return false;
 }
 
-/* Is there an older job of a lesser class whose partition was ready too? */
+/* Is there an older job of a lesser class with a synthesized partition, in the channel or at its
+   door? */
 static bool passes_another(const struct pipeline *pipeline, const struct pipeline_job *job)
 {
     for (size_t i = queue_rank(&pipeline->queue, &job->entry); i < pipeline->queue.len; i++) {
         const struct pipeline_job *other = pipeline->queue.entries[i]->owner;
         if (other->entry.priority < job->entry.priority && other->entry.age < job->entry.age &&
-            other->count[PARTITION_READY] > 0)
+            other->count[PARTITION_READY] + other->count[PARTITION_BLOCKED] > 0)
             return true;
     }
     return false;
