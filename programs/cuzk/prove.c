@@ -141,19 +141,26 @@ static double seconds(uint64_t ns)
 static void print_times(const struct prove_flags *flags, const struct cuzk_phase_times *t,
                         size_t proof_len)
 {
-    const char *format =
-        flags->json ? "{\"proof_bytes\":%zu,\"parse_seconds\":%.4f,\"shape_seconds\":%.4f,\"params_"
-                      "seconds\":%.4f,"
-                      "\"synthesis_seconds\":%.4f,\"device_seconds\":%.4f,\"verify_seconds\":%.4f,"
-                      "\"total_seconds\":%.4f,\"core_seconds\":%.4f,\"peak_rss_bytes\":%llu}\n"
-                    : "proof: %zu bytes, verified\n"
-                      "parse %.2f s, shape %.2f s, params %.2f s, synthesis %.2f s, device %.2f s, "
-                      "verify %.2f s\n"
-                      "total %.2f s, %.2f core-seconds, peak memory %.0llu bytes\n";
-    fprintf(flags->json ? stdout : stderr, format, proof_len, seconds(t->parse_ns),
-            seconds(t->shape_ns), seconds(t->params_ns), seconds(t->synthesis_ns),
-            seconds(t->device_ns), seconds(t->verify_ns), seconds(t->total_ns), seconds(t->cpu_ns),
-            (unsigned long long)t->peak_rss_bytes);
+    const struct {
+        const char *name;
+        uint64_t ns;
+    } phases[] = {
+        {"parse", t->parse_ns},   {"shape", t->shape_ns},
+        {"params", t->params_ns}, {"synthesis", t->synthesis_ns},
+        {"device", t->device_ns}, {"eval", t->eval_ns},
+        {"ntt", t->ntt_ns},       {"msm", t->msm_ns},
+        {"finish", t->finish_ns}, {"verify", t->verify_ns},
+        {"total", t->total_ns},   {"core", t->cpu_ns},
+    };
+    FILE *out = flags->json ? stdout : stderr;
+    fprintf(out, flags->json ? "{\"proof_bytes\":%zu" : "proof: %zu bytes, verified\n", proof_len);
+    for (size_t i = 0; i < sizeof phases / sizeof phases[0]; i++)
+        fprintf(out, flags->json ? ",\"%s_seconds\":%.4f" : "  %-10s %8.3f s\n", phases[i].name,
+                seconds(phases[i].ns));
+    if (flags->json)
+        fprintf(out, ",\"peak_rss_bytes\":%llu}\n", (unsigned long long)t->peak_rss_bytes);
+    else
+        fprintf(out, "  %-10s %8.0f MiB\n", "memory", (double)t->peak_rss_bytes / 1048576);
 }
 
 static enum cuzk_status write_proof(const struct prove_flags *flags, const uint8_t *proof,
