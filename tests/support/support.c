@@ -63,6 +63,30 @@ uint8_t *vector_read_or_skip(const char *name, size_t *len)
     return data;
 }
 
+const char *dev_params_or_skip(void)
+{
+    static const char name[] =
+        "v28-stacked-proof-of-replication-merkletree-poseidon_hasher-8-0-0-sha256_hasher-"
+        "032d3138d22506ec0082ed72b2dcba18df18477904e35bafee82b3793b06832f.params";
+    static char folder[PATH_MAX];
+    char file[2 * PATH_MAX];
+    const char *given = getenv("CUZK_DEV_PARAMS");
+    const char *cache = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+    if (given)
+        snprintf(folder, sizeof folder, "%s", given);
+    else if (cache)
+        snprintf(folder, sizeof folder, "%s/cuzk/dev-params", cache);
+    else
+        snprintf(folder, sizeof folder, "%s/.cache/cuzk/dev-params", home ? home : "");
+    snprintf(file, sizeof file, "%s/%s", folder, name);
+    if (access(file, R_OK) != 0) {
+        print_message("SKIP: no 2 KiB development parameters in %s\n", folder);
+        skip();
+    }
+    return folder;
+}
+
 void assert_hex_equal(const uint8_t *bytes, size_t len, const char *hex)
 {
     char *text = mem_alloc(2 * len + 1, 1);

@@ -23,6 +23,10 @@ const char *vector_path_or_skip(const char *name);
    skipped if the file is absent. Free with mem_free. */
 uint8_t *vector_read_or_skip(const char *name, size_t *len);
 
+/* The folder where tools/dev-params puts the development parameters of the 2 KiB PoRep; the running
+   test is skipped if they are not there. */
+const char *dev_params_or_skip(void);
+
 /* Fails the running test with the error's text unless status is CUZK_OK. */
 #define assert_ok(status, err)                                                                     \
     do {                                                                                           \

@@ -14,34 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PARAMS_2K                                                                                  \
-    "v28-stacked-proof-of-replication-merkletree-poseidon_hasher-8-0-0-sha256_hasher-"             \
-    "032d3138d22506ec0082ed72b2dcba18df18477904e35bafee82b3793b06832f"
-
-/* Where tools/dev-params puts them. */
-static const char *params_or_skip(void)
-{
-    static char folder[512];
-    char file[1024];
-    const char *given = getenv("CUZK_DEV_PARAMS");
-    const char *cache = getenv("XDG_CACHE_HOME");
-    const char *home = getenv("HOME");
-    if (given)
-        snprintf(folder, sizeof folder, "%s", given);
-    else
-        snprintf(folder, sizeof folder, "%s%s/cuzk/dev-params",
-                 cache  ? cache
-                 : home ? home
-                        : "",
-                 cache ? "" : "/.cache");
-    snprintf(file, sizeof file, "%s/" PARAMS_2K ".params", folder);
-    if (access(file, R_OK) != 0) {
-        print_message("SKIP: no 2 KiB development parameters in %s\n", folder);
-        skip();
-    }
-    return folder;
-}
-
 static enum cuzk_status submit(struct cuzk_engine *engine, const uint8_t *c1, size_t len,
                                struct cuzk_request request, char job_id[CUZK_JOB_ID_BYTES],
                                struct cuzk_error *err)
@@ -95,7 +67,7 @@ static void a_real_c1_becomes_a_proof_whatever_happens(void **state)
     print_message("SKIP: a proof takes too long with sanitizers\n");
     skip();
 #endif
-    const char *params = params_or_skip();
+    const char *params = dev_params_or_skip();
     size_t len;
     uint8_t *c1 = vector_read_or_skip("reference/porep-2k/c1-wrapped.json", &len);
     char folder[] = "/tmp/cuzk-porep-XXXXXX";
@@ -135,7 +107,7 @@ static void a_real_c1_becomes_a_proof_whatever_happens(void **state)
 static void wrong_requests_fail_fast(void **state)
 {
     (void)state;
-    const char *params = params_or_skip();
+    const char *params = dev_params_or_skip();
     size_t len;
     uint8_t *c1 = vector_read_or_skip("reference/porep-2k/c1.json", &len);
     const struct cuzk_engine_options options = {.param_cache = params, .backend = "cpu"};
@@ -178,7 +150,7 @@ static void wrong_requests_fail_fast(void **state)
 static void a_simulation_never_completes_a_job(void **state)
 {
     (void)state;
-    const char *params = params_or_skip();
+    const char *params = dev_params_or_skip();
     size_t len;
     uint8_t *c1 = vector_read_or_skip("reference/porep-2k/c1.json", &len);
     struct cuzk_engine_options options = {
@@ -205,7 +177,7 @@ static void one_call_proves_and_another_verifies(void **state)
         print_message("SKIP: a second proof (CUZK_TEST_LONG=1)\n");
         skip();
     }
-    const char *params = params_or_skip();
+    const char *params = dev_params_or_skip();
     size_t len;
     uint8_t *c1 = vector_read_or_skip("reference/porep-2k/c1.json", &len);
     struct cuzk_prove_options options = {.param_cache = params, .backend = "cpu"};
