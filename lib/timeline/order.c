@@ -63,7 +63,28 @@ static size_t number_epochs(struct timeline_log *log)
     return misplaced;
 }
 
-/* In a log without order the order of a partition's life decides between equal times. */
+/* Was the log sorted by time and text (`sort -t, -k2 -n`)? Then the lines of a millisecond stand by
+   name, and CHAN_SEND or GPU_QUEUE before the SYNTH_END that it follows. */
+static bool is_sorted_by_text(const struct timeline_log *log)
+{
+    for (size_t i = 1; i < log->count; i++) {
+        const struct timeline_event *end = &log->events[i];
+        if (end->kind != TIMELINE_SYNTH_END)
+            continue;
+        for (size_t j = i; j-- > 0 && i - j <= 64;) {
+            const struct timeline_event *earlier = &log->events[j];
+            if (earlier->time_us != end->time_us)
+                break;
+            if (earlier->kind == TIMELINE_CHAN_SEND && earlier->label == end->label &&
+                earlier->partition == end->partition)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Where lines are not in the order in which they were written, the order of a partition's life
+   decides between equal times. */
 static int rank_of(uint16_t kind)
 {
     switch (kind) {
@@ -110,6 +131,8 @@ static int compare_by_line(const void *a, const void *b)
 static int compare_by_rank(const void *a, const void *b)
 {
     const struct timeline_event *x = a, *y = b;
+    if (x->epoch != y->epoch)
+        return x->epoch < y->epoch ? -1 : 1;
     if (x->time_us != y->time_us)
         return x->time_us < y->time_us ? -1 : 1;
     int rank = rank_of(x->kind) - rank_of(y->kind);
@@ -168,7 +191,8 @@ enum cuzk_status timeline_log_order(struct timeline_log *log, struct cuzk_error 
     if (!log->ordered)
         for (size_t i = 0; i < log->count; i++)
             log->events[i].epoch = 0;
-    int (*compare)(const void *, const void *) = log->ordered ? compare_by_line : compare_by_rank;
+    bool by_line = log->ordered && !is_sorted_by_text(log);
+    int (*compare)(const void *, const void *) = by_line ? compare_by_line : compare_by_rank;
     bool sorted = true;
     for (size_t i = 1; i < log->count && sorted; i++)
         sorted = compare(&log->events[i - 1], &log->events[i]) <= 0;

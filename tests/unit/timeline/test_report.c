@@ -31,6 +31,27 @@ static int64_t part_ms(const struct timeline_job *job, enum timeline_part part)
     return job->split_us[part] / 1000;
 }
 
+/* A classic log as its users sort it, `sort -t, -k2 -n`: equal times by text. */
+static void test_a_log_sorted_by_text(void **state)
+{
+    (void)state;
+    struct analysed a;
+    analyse_text(&a, "TIMELINE,0,SYNTH_START,j,partition=0\n"
+                     "TIMELINE,900,GPU_PICKUP,j,worker=0,partition=0\n"
+                     "TIMELINE,900,GPU_QUEUE,j,partition=0\n"
+                     "TIMELINE,900,GPU_START,j,worker=0,partition=0\n"
+                     "TIMELINE,900,SYNTH_END,j,partition=0,synth_ms=900\n"
+                     "TIMELINE,1500,GPU_END,j,worker=0,partition=0,gpu_ms=600\n");
+    assert_int_equal(a.report.run_count, 1);
+    assert_int_equal(a.report.runs[0].complete, 1);
+    assert_int_equal(a.report.runs[0].incomplete, 0);
+    assert_int_equal(a.report.job_count, 1);
+    assert_int_equal(part_ms(&a.report.jobs[0], TIMELINE_PART_SYNTH), 900);
+    assert_int_equal(part_ms(&a.report.jobs[0], TIMELINE_PART_DEVICE), 600);
+    assert_report_adds_up(&a.report);
+    release_analysed(&a);
+}
+
 /* One job with everything that our daemon records, on one device. */
 static void test_the_parts_of_a_job(void **state)
 {
@@ -420,6 +441,7 @@ static void test_nothing_usable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_log_sorted_by_text),
         cmocka_unit_test(test_the_parts_of_a_job),
         cmocka_unit_test(test_overlapping_spans_are_merged),
         cmocka_unit_test(test_phases_tell_the_true_occupancy),
