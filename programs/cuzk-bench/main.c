@@ -2,6 +2,7 @@
  * process. */
 #include "bench.h"
 #include "exit_codes.h"
+#include "param_cache.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -49,9 +50,8 @@ int main(int argc, char **argv)
                                           {"json", no_argument, NULL, 'j'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
-    const char *cache = getenv("FIL_PROOFS_PARAMETER_CACHE");
     struct bench_globals globals = {.address = BENCH_DEFAULT_ADDRESS,
-                                    .param_cache = cache && *cache ? cache : "/data/zk/params"};
+                                    .param_cache = param_cache_or("/data/zk/params")};
     int option;
     /* The plus sign ends the global flags at the command's name. */
     while ((option = getopt_long(argc, argv, "+a:h", flags, NULL)) != -1) {

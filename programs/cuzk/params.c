@@ -1,6 +1,7 @@
 /* cuzk params: list, check and generate parameter files. */
 #include "commands.h"
 #include "exit_codes.h"
+#include "param_cache.h"
 
 #include <cuzk/params.h>
 #include <getopt.h>
@@ -98,12 +99,6 @@ static int read_flags(int argc, char **argv, struct params_flags *flags)
         }
     }
     return -1;
-}
-
-static const char *default_folder(void)
-{
-    const char *folder = getenv("FIL_PROOFS_PARAMETER_CACHE");
-    return folder && *folder ? folder : "/var/tmp/filecoin-proof-parameters";
 }
 
 /* --- list ------------------------------------------------------------------------------------ */
@@ -260,7 +255,7 @@ int command_params(int argc, char **argv)
     if (strcmp(verb, "gen") == 0)
         return run_gen(&flags);
     if (!flags.folder)
-        flags.folder = default_folder();
+        flags.folder = param_cache_or(PARAM_CACHE_DEFAULT);
     if (strcmp(verb, "list") == 0)
         return run_list(&flags);
     if (takes_files)

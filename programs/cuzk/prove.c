@@ -1,6 +1,7 @@
 /* cuzk prove: one C1 file → verified proofs, in this process. */
 #include "commands.h"
 #include "exit_codes.h"
+#include "param_cache.h"
 
 #include "base/bytes.h"
 #include "base/file.h"
@@ -69,9 +70,8 @@ static int read_flags(int argc, char **argv, struct prove_flags *flags)
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
-    const char *cache = getenv("FIL_PROOFS_PARAMETER_CACHE");
     struct cuzk_prove_options *options = &flags->options;
-    options->param_cache = cache && *cache ? cache : "/var/tmp/filecoin-proof-parameters";
+    options->param_cache = param_cache_or(PARAM_CACHE_DEFAULT);
     int option;
     uint64_t number = 0;
     bool good = true;

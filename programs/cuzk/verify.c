@@ -1,6 +1,7 @@
 /* cuzk verify: is this proof valid? Under a verifying key with given public inputs, or for a C1. */
 #include "commands.h"
 #include "exit_codes.h"
+#include "param_cache.h"
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -56,8 +57,7 @@ static int read_flags(int argc, char **argv, struct verify_flags *flags)
         {"quiet", no_argument, NULL, 'q'},    {"param-cache", required_argument, NULL, 'p'},
         {"help", no_argument, NULL, 'h'},     {NULL, 0, NULL, 0},
     };
-    const char *cache = getenv("FIL_PROOFS_PARAMETER_CACHE");
-    flags->options.param_cache = cache && *cache ? cache : "/var/tmp/filecoin-proof-parameters";
+    flags->options.param_cache = param_cache_or(PARAM_CACHE_DEFAULT);
     int option;
     while ((option = getopt_long(argc, argv, "qh", known, NULL)) != -1) {
         switch (option) {
