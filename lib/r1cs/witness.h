@@ -7,7 +7,7 @@
    - `full`: the values of the full-size (VAR_KIND_NUM) aux variables in variable order, Montgomery
      form. Which variables these are is a property of the shape (shape_full_bitmap).
    - `inputs`: all inputs, inputs[0] = 1, Montgomery form.
-   All three blocks are 64-byte aligned. */
+   All three blocks are 64-byte aligned. What each sum of a proof takes from them: r1cs/query.h. */
 #ifndef R1CS_WITNESS_H
 #define R1CS_WITNESS_H
 

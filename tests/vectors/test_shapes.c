@@ -12,6 +12,7 @@
 #include "circuits/porep.h"
 #include "circuits/post.h"
 #include "circuits/update.h"
+#include "r1cs/query.h"
 #include "r1cs/value_digest.h"
 #include "vanilla/c1.h"
 
@@ -74,45 +75,87 @@ static void free_blank(struct blank *blank)
         update_partition_free(blank->input);
 }
 
-static void assert_shape(const struct known_shape *known)
+/* Every query's points are those of the key (part I.2). */
+static void assert_points(const struct shape *shape, const struct known_shape *known)
+{
+    struct cuzk_error err = { 0 };
+    struct queries queries;
+    assert_ok(queries_init(&queries, shape, &err), err);
+    assert_int_equal(queries.l.n_points, known->n_aux);
+    assert_int_equal(queries.l.n_inputs, 0);
+    assert_int_equal(queries.l.n_scalars, shape->n_full);
+    assert_int_equal(queries.a.n_points, known->a_points);
+    assert_int_equal(queries.a.n_inputs, known->n_inputs);
+    assert_int_equal(queries.b.n_points, known->b_points);
+    assert_int_equal(queries.b.n_inputs, shape->b_dense_inputs);
+    queries_free(&queries);
+}
+
+static struct shape *record_known(const struct known_shape *known)
 {
     struct cuzk_error err = { 0 };
     struct blank blank = make_blank(known);
     struct shape *shape;
     assert_ok(shape_record(&blank.program, &shape, &err), err);
     free_blank(&blank);
+    return shape;
+}
+
+static void assert_counts(const struct shape *shape, const struct known_shape *known)
+{
     assert_int_equal(shape->n_rows, known->n_rows);
     assert_int_equal(shape->n_inputs, known->n_inputs);
     assert_int_equal(shape->n_aux, known->n_aux);
     assert_int_equal(shape->n_inputs + shape->a_dense_aux, known->a_points);
     assert_int_equal(shape->b_dense_inputs + shape->b_dense_aux, known->b_points);
+    assert_points(shape, known);
+}
+
+static void assert_digest_known(struct shape *shape, const struct known_shape *known)
+{
+    struct cuzk_error err = { 0 };
     if (known->digest[0]) {
         assert_ok(shape_digest(shape, &err), err);
         assert_hex_equal(shape->digest, sizeof shape->digest, known->digest);
     }
-    shape_free(shape);
 }
 
-static void test_short_shapes(void **state)
+/* All circuits, the full ones too: recording them takes less than a second. */
+static void test_counts(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(known_shapes); i++) {
-        if (known_shapes[i].n_rows <= SHORT_ROWS_MAX)
-            assert_shape(&known_shapes[i]);
+        struct shape *shape = record_known(&known_shapes[i]);
+        assert_counts(shape, &known_shapes[i]);
+        shape_free(shape);
     }
 }
 
-static void test_long_shapes(void **state)
+static void assert_digests(bool slow)
+{
+    for (size_t i = 0; i < ARRAY_LEN(known_shapes); i++) {
+        if ((known_shapes[i].n_rows > SHORT_ROWS_MAX) != slow)
+            continue;
+        struct shape *shape = record_known(&known_shapes[i]);
+        assert_digest_known(shape, &known_shapes[i]);
+        shape_free(shape);
+    }
+}
+
+static void test_short_digests(void **state)
+{
+    (void)state;
+    assert_digests(false);
+}
+
+static void test_long_digests(void **state)
 {
     (void)state;
     if (!long_tier()) {
         print_message("SKIP: digests of large circuits take minutes (CUZK_TEST_LONG=1)\n");
         skip();
     }
-    for (size_t i = 0; i < ARRAY_LEN(known_shapes); i++) {
-        if (known_shapes[i].n_rows > SHORT_ROWS_MAX)
-            assert_shape(&known_shapes[i]);
-    }
+    assert_digests(true);
 }
 
 static void test_budget(void **state)
@@ -242,8 +285,11 @@ static void test_long_witnesses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_short_shapes),    cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_short_witnesses), cmocka_unit_test(test_long_shapes),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_short_digests),
+        cmocka_unit_test(test_short_witnesses),
+        cmocka_unit_test(test_long_digests),
         cmocka_unit_test(test_long_witnesses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

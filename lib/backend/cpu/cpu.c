@@ -1,6 +1,6 @@
 #include "backend/cpu/cpu.h"
 
-#include "backend/cpu/sections.h"
+#include "backend/cpu/query_values.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -23,7 +23,7 @@ struct backend_circuit {
     struct backend_device *device;
     const struct shape *shape;
     struct backend_key key;
-    struct sections sections;
+    struct queries queries;
 };
 
 static enum cuzk_status cpu_count(const struct backend_options *options, unsigned *n,
@@ -97,17 +97,17 @@ static enum cuzk_status check_key(const struct backend_circuit *circuit, struct 
 {
     const struct backend_key *key = &circuit->key;
     TRY(check_count("h", key->n_h, (UINT64_C(1) << circuit->shape->log2_domain) - 1, err));
-    TRY(check_count("l", key->n_l, circuit->sections.l.n_points, err));
-    TRY(check_count("a", key->n_a, circuit->sections.a.n_points, err));
-    TRY(check_count("b_g1", key->n_b_g1, circuit->sections.b.n_points, err));
-    return check_count("b_g2", key->n_b_g2, circuit->sections.b.n_points, err);
+    TRY(check_count("l", key->n_l, circuit->queries.l.n_points, err));
+    TRY(check_count("a", key->n_a, circuit->queries.a.n_points, err));
+    TRY(check_count("b_g1", key->n_b_g1, circuit->queries.b.n_points, err));
+    return check_count("b_g2", key->n_b_g2, circuit->queries.b.n_points, err);
 }
 
 static void cpu_unload(struct backend_circuit *circuit)
 {
     if (!circuit)
         return;
-    sections_free(&circuit->sections);
+    queries_free(&circuit->queries);
     mem_free(circuit);
 }
 
@@ -121,7 +121,7 @@ static enum cuzk_status cpu_load(struct backend_device *device, const struct sha
     circuit->device = device;
     circuit->shape = shape;
     circuit->key = *key;
-    enum cuzk_status status = sections_init(&circuit->sections, shape, err);
+    enum cuzk_status status = queries_init(&circuit->queries, shape, err);
     if (status == CUZK_OK)
         status = check_key(circuit, err);
     if (status != CUZK_OK) {
@@ -139,7 +139,7 @@ static uint64_t cpu_bytes(const struct backend_circuit *circuit)
     const uint64_t domain = UINT64_C(1) << circuit->shape->log2_domain;
     const uint64_t quotient = 3 * domain * sizeof(struct fr);
     const uint64_t sums = domain * sizeof(struct fr) + MSM_ROOM_BYTES;
-    return sections_bytes(&circuit->sections) + (quotient > sums ? quotient : sums);
+    return queries_bytes(&circuit->queries) + (quotient > sums ? quotient : sums);
 }
 
 /* --- Proving ---------------------------------------------------------------------------------- */
@@ -211,29 +211,28 @@ static enum cuzk_status sum_h(const struct backend_circuit *circuit, const struc
     return g1_msm(out, &terms, NULL, circuit->device->pool, err);
 }
 
-/* Adds a section's values to its terms and sums them in the groups asked for. */
-static enum cuzk_status sum_section(const struct backend_circuit *circuit,
-                                    const struct section_map *map, const struct witness *witness,
-                                    struct msm_terms *g1_terms, struct g1 *g1_sum,
-                                    struct msm_terms *g2_terms, struct g2 *g2_sum,
-                                    struct cuzk_error *err)
+/* Adds a query's values to its terms and sums them in the groups asked for. */
+static enum cuzk_status sum_query(const struct backend_circuit *circuit, const struct query *query,
+                                  const struct witness *witness, struct msm_terms *g1_terms,
+                                  struct g1 *g1_sum, struct msm_terms *g2_terms,
+                                  struct g2 *g2_sum, struct cuzk_error *err)
 {
-    struct section_values values;
-    TRY(section_values_init(&values, map, witness, err));
+    struct query_values values;
+    TRY(query_values_init(&values, query, witness, err));
     struct pool *pool = circuit->device->pool;
     struct msm_terms *both[] = {g1_terms, g2_terms};
     for (size_t i = 0; i < 2; i++) {
         if (!both[i])
             continue;
         both[i]->selected = values.selected;
-        both[i]->index = map->point;
+        both[i]->index = query->point;
         both[i]->scalars = values.scalars;
-        both[i]->n_scalars = map->n_scalars;
+        both[i]->n_scalars = query->n_scalars;
     }
     enum cuzk_status status = g1_msm(g1_sum, g1_terms, NULL, pool, err);
     if (status == CUZK_OK && g2_terms)
         status = g2_msm(g2_sum, g2_terms, NULL, pool, err);
-    section_values_free(&values, map);
+    query_values_free(&values, query);
     return status;
 }
 
@@ -242,14 +241,14 @@ static enum cuzk_status sum_witness(const struct backend_circuit *circuit,
                                     struct cuzk_error *err)
 {
     const struct backend_key *key = &circuit->key;
-    const struct sections *sections = &circuit->sections;
+    const struct queries *queries = &circuit->queries;
     struct msm_terms l = section_terms(circuit, "l", key->l, key->n_l);
     struct msm_terms a = section_terms(circuit, "a", key->a, key->n_a);
     struct msm_terms b_g1 = section_terms(circuit, "b_g1", key->b_g1, key->n_b_g1);
     struct msm_terms b_g2 = section_terms(circuit, "b_g2", key->b_g2, key->n_b_g2);
-    TRY(sum_section(circuit, &sections->l, witness, &l, &out->l, NULL, NULL, err));
-    TRY(sum_section(circuit, &sections->a, witness, &a, &out->a, NULL, NULL, err));
-    return sum_section(circuit, &sections->b, witness, &b_g1, &out->b_g1, &b_g2, &out->b_g2, err);
+    TRY(sum_query(circuit, &queries->l, witness, &l, &out->l, NULL, NULL, err));
+    TRY(sum_query(circuit, &queries->a, witness, &a, &out->a, NULL, NULL, err));
+    return sum_query(circuit, &queries->b, witness, &b_g1, &out->b_g1, &b_g2, &out->b_g2, err);
 }
 
 static enum cuzk_status check_witness(const struct shape *shape, const struct witness *witness,

@@ -45,7 +45,7 @@ static void *take(struct layout *layout, size_t bytes)
     return layout->base ? layout->base + at : NULL;
 }
 
-static void take_map(struct layout *layout, struct cuda_map *map, const struct section_map *from,
+static void take_map(struct layout *layout, struct cuda_map *map, const struct query *from,
                      uint32_t n_aux)
 {
     if (from->dense) {
@@ -57,7 +57,7 @@ static void take_map(struct layout *layout, struct cuda_map *map, const struct s
 }
 
 /* Points of variables that may be bits. */
-static uint32_t ones_max(const struct section_map *map)
+static uint32_t ones_max(const struct query *map)
 {
     return map->n_points - map->n_inputs;
 }
@@ -67,7 +67,7 @@ static size_t side_scratch_bytes(const struct backend_circuit *circuit)
 {
     size_t most = 0;
     for (enum cuda_section i = SECTION_L; i < SECTION_COUNT; i++) {
-        const struct section_map *map = section_map_of(circuit, i);
+        const struct query *map = query_of(circuit, i);
         const enum msm_group group = section_group(i);
         const size_t subset = subset_scratch_bytes(group, circuit->shape->n_aux, ones_max(map));
         const size_t tail = map->n_scalars ? msm_scratch_bytes(group, map->n_scalars) : 0;
@@ -77,9 +77,9 @@ static size_t side_scratch_bytes(const struct backend_circuit *circuit)
     return most;
 }
 
-static uint32_t most_scalars(const struct sections *sections)
+static uint32_t most_scalars(const struct queries *queries)
 {
-    const uint32_t l = sections->l.n_scalars, a = sections->a.n_scalars, b = sections->b.n_scalars;
+    const uint32_t l = queries->l.n_scalars, a = queries->a.n_scalars, b = queries->b.n_scalars;
     const uint32_t most = l > a ? l : a;
     return most > b ? most : b;
 }
@@ -97,9 +97,9 @@ static struct plan lay_out(struct backend_circuit *circuit, void *base)
     struct layout layout = {base, 0};
     struct plan plan;
     block->image = take(&layout, circuit->rows.n_bytes);
-    take_map(&layout, &block->l, &circuit->sections.l, shape->n_aux);
-    take_map(&layout, &block->a, &circuit->sections.a, shape->n_aux);
-    take_map(&layout, &block->b, &circuit->sections.b, shape->n_aux);
+    take_map(&layout, &block->l, &circuit->queries.l, shape->n_aux);
+    take_map(&layout, &block->a, &circuit->queries.a, shape->n_aux);
+    take_map(&layout, &block->b, &circuit->queries.b, shape->n_aux);
     plan.rows_bytes = layout.used;
     block->tables = take(&layout, ntt_table_bytes(shape->log2_domain));
     plan.tables_bytes = layout.used - plan.rows_bytes;
@@ -113,7 +113,7 @@ static struct plan lay_out(struct backend_circuit *circuit, void *base)
     block->a_rows = take(&layout, domain);
     block->b_rows = take(&layout, domain);
     block->c_rows = take(&layout, domain);
-    block->scalars = take(&layout, most_scalars(&circuit->sections) * sizeof(struct fr));
+    block->scalars = take(&layout, most_scalars(&circuit->queries) * sizeof(struct fr));
     block->h_scratch = take(&layout, circuit->h_scratch_bytes);
     block->side_scratch = take(&layout, circuit->side_scratch_bytes);
     size_t sums = 0;
@@ -179,7 +179,7 @@ static enum cuzk_status copy_in(void *to, const void *from, size_t bytes, struct
                         err);
 }
 
-static enum cuzk_status load_map(const struct cuda_map *to, const struct section_map *from,
+static enum cuzk_status load_map(const struct cuda_map *to, const struct query *from,
                                  uint32_t n_aux, struct cuzk_error *err)
 {
     TRY(copy_in(to->point, from->point, from->n_scalars * sizeof *from->point, err));
@@ -270,9 +270,9 @@ static enum cuzk_status fill(struct backend_circuit *circuit, const struct backe
     struct cuda_block *block = &circuit->block;
     const cudaStream_t stream = circuit->device->stream;
     TRY(copy_in(block->image, circuit->rows.bytes, circuit->rows.n_bytes, err));
-    TRY(load_map(&block->l, &circuit->sections.l, shape->n_aux, err));
-    TRY(load_map(&block->a, &circuit->sections.a, shape->n_aux, err));
-    TRY(load_map(&block->b, &circuit->sections.b, shape->n_aux, err));
+    TRY(load_map(&block->l, &circuit->queries.l, shape->n_aux, err));
+    TRY(load_map(&block->a, &circuit->queries.a, shape->n_aux, err));
+    TRY(load_map(&block->b, &circuit->queries.b, shape->n_aux, err));
     TRY(device_check(ntt_build_tables(shape->log2_domain, block->tables, stream), "making tables",
                      err));
     return load_points(circuit, key, err);
@@ -283,7 +283,7 @@ static enum cuzk_status fill(struct backend_circuit *circuit, const struct backe
 static enum cuzk_status check_key(const struct backend_circuit *circuit, struct cuzk_error *err)
 {
     for (enum cuda_section i = 0; i < SECTION_COUNT; i++) {
-        const struct section_map *map = section_map_of(circuit, i);
+        const struct query *map = query_of(circuit, i);
         const uint64_t wanted =
             map ? map->n_points : (UINT64_C(1) << circuit->shape->log2_domain) - 1;
         if (circuit->n_points[i] != wanted)
@@ -302,7 +302,7 @@ static enum cuzk_status prepare(struct backend_circuit *circuit, struct cuzk_err
                          "cuda: circuit of 2^%u rows; the device takes 2^%d "
                          "to 2^%d",
                          log2_domain, NTT_CUDA_LOG2_MIN, NTT_CUDA_LOG2_MAX);
-    TRY(sections_init(&circuit->sections, circuit->shape, err));
+    TRY(queries_init(&circuit->queries, circuit->shape, err));
     TRY(check_key(circuit, err));
     TRY(rows_image_make(circuit->shape, &circuit->rows, err));
     return device_use(circuit->device, err);
@@ -345,7 +345,7 @@ void circuit_unload(struct backend_circuit *circuit)
     if (circuit->memory && cudaSetDevice(circuit->device->ordinal) == cudaSuccess)
         cudaFree(circuit->memory);
     rows_image_free(&circuit->rows);
-    sections_free(&circuit->sections);
+    queries_free(&circuit->queries);
     pthread_mutex_destroy(&circuit->slots_lock);
     pthread_cond_destroy(&circuit->slot_given_back);
     mem_free(circuit);

@@ -3,18 +3,18 @@
 #ifndef CUDA_CIRCUIT_H
 #define CUDA_CIRCUIT_H
 
-#include "backend/cpu/sections.h"
 #include "backend/cuda/device.h"
 #include "backend/cuda/msm.h"
 #include "backend/cuda/rows.h"
+#include "r1cs/query.h"
 
 enum cuda_section { SECTION_H, SECTION_L, SECTION_A, SECTION_B_G1, SECTION_B_G2, SECTION_COUNT };
 
-/* Device memory of a section's map: how its sum follows from a witness. */
+/* Device memory of a query: how its sum follows from a witness. */
 struct cuda_map {
     uint64_t *density; /* NULL: all variables have a point */
     uint32_t *ranks;
-    uint32_t *point, *source; /* of its full-size variables; see struct section_map */
+    uint32_t *point, *source; /* of its full-size variables; see struct query */
 };
 
 /* Room for the witnesses of two partitions: one is uploaded while another is worked on. */
@@ -44,7 +44,7 @@ struct cuda_block {
 struct backend_circuit {
     struct backend_device *device;
     const struct shape *shape;
-    struct sections sections;
+    struct queries queries;
     uint32_t n_points[SECTION_COUNT];
     struct rows_image rows; /* its bytes are freed once they are on the device */
     struct cuda_block block;
@@ -78,17 +78,17 @@ static inline enum msm_group section_group(enum cuda_section section)
 }
 
 /* NULL for h. */
-static inline const struct section_map *section_map_of(const struct backend_circuit *circuit,
-                                                       enum cuda_section section)
+static inline const struct query *query_of(const struct backend_circuit *circuit,
+                                           enum cuda_section section)
 {
     switch (section) {
     case SECTION_L:
-        return &circuit->sections.l;
+        return &circuit->queries.l;
     case SECTION_A:
-        return &circuit->sections.a;
+        return &circuit->queries.a;
     case SECTION_B_G1:
     case SECTION_B_G2:
-        return &circuit->sections.b;
+        return &circuit->queries.b;
     default:
         return NULL;
     }

@@ -135,7 +135,7 @@ static enum cuzk_status sum_section(const struct job *job, const struct lane *la
                                     struct cuzk_error *err)
 {
     const struct backend_circuit *circuit = job->circuit;
-    const struct section_map *counts = section_map_of(circuit, section);
+    const struct query *counts = query_of(circuit, section);
     const struct subset_job subset = {
         .group = section_group(section),
         .points = circuit->block.points[section],
@@ -236,7 +236,7 @@ static enum cuzk_status emit_phases(const struct job *job, const struct timeline
 static void finish_g1(const struct job *job, enum cuda_section section, struct g1 *out)
 {
     const struct g1_affine *sums = section_sums(job->sums, section);
-    const struct section_map *map = section_map_of(job->circuit, section);
+    const struct query *map = query_of(job->circuit, section);
     const uint32_t n = map ? map->n_scalars : job->circuit->n_points[section];
     g1_set_infinity(out);
     if (n > 0)
@@ -248,7 +248,7 @@ static void finish_g1(const struct job *job, enum cuda_section section, struct g
 static void finish_g2(const struct job *job, enum cuda_section section, struct g2 *out)
 {
     const struct g2_affine *sums = section_sums(job->sums, section);
-    const uint32_t n = section_map_of(job->circuit, section)->n_scalars;
+    const uint32_t n = query_of(job->circuit, section)->n_scalars;
     g2_set_infinity(out);
     if (n > 0)
         msm_finish_g2(out, n, sums + 1);
