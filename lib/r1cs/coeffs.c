@@ -83,3 +83,20 @@ void coeffs_free(struct coeffs *coeffs)
     mem_free(coeffs->slots);
     *coeffs = (struct coeffs){ 0 };
 }
+
+static bool is_small(const uint64_t limbs[4])
+{
+    return limbs[0] <= SMALL_MAX && (limbs[1] | limbs[2] | limbs[3]) == 0;
+}
+
+int16_t coeff_small(const struct fr *value)
+{
+    uint64_t limbs[4], negative[4];
+    struct fr minus;
+    fr_to_limbs(limbs, value);
+    if (is_small(limbs))
+        return (int16_t)limbs[0];
+    fr_neg(&minus, value);
+    fr_to_limbs(negative, &minus);
+    return is_small(negative) ? (int16_t) - (int16_t)negative[0] : SMALL_NONE;
+}

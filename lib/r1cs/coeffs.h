@@ -1,10 +1,12 @@
-/* The dictionary of coefficients of a shape that is being recorded. Private to lib/r1cs. */
+/* The dictionary of coefficients of a shape that is being recorded, and small ones as integers.
+   Private to lib/r1cs. */
 #ifndef R1CS_COEFFS_H
 #define R1CS_COEFFS_H
 
 #include "math/fr.h"
 
-enum { COEFF_ONE = 0, COEFF_MINUS_ONE = 1, COEFFS_MAX = 1 << 16 };
+enum { COEFF_ONE = 0, COEFF_MINUS_ONE = 1, COEFFS_MAX = 1 << 16, SMALL_MAX = 127 };
+#define SMALL_NONE INT16_MIN
 
 /* Zero-initialise; coeffs_free when done. */
 struct coeffs {
@@ -19,5 +21,8 @@ struct coeffs {
    COEFFS_MAX, CUZK_NO_MEMORY. */
 enum cuzk_status coeffs_index(struct coeffs *coeffs, const struct fr *value, uint16_t *index);
 void coeffs_free(struct coeffs *coeffs);
+
+/* The value if it is within ±SMALL_MAX, else SMALL_NONE. */
+int16_t coeff_small(const struct fr *value);
 
 #endif

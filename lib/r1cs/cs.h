@@ -69,7 +69,8 @@ void lc_normalise(struct lc *lc);
 enum var_kind {
     VAR_KIND_INPUT, /* public input */
     VAR_KIND_NUM,   /* private field element */
-    VAR_KIND_BIT,   /* private variable that the rows force to be 0 or 1: kept as one bit */
+    VAR_KIND_BIT,   /* private variable that the rows force to be 0 or 1: kept as one bit; the
+                       recorder proves it from the rows, or refuses */
 };
 
 /* One use of a template: a gadget whose rows are the same at every use, up to the numbers of its

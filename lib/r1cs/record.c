@@ -632,6 +632,7 @@ static enum cuzk_status finish_shape(struct recorder *r, struct cuzk_error *err)
         !SHRINK(shape->placements, shape->n_placements) ||
         !SHRINK(shape->bindings, shape->n_bindings) || !SHRINK(shape->patches, shape->n_patches))
         return error_set(err, CUZK_NO_MEMORY, "recording: no memory");
+    TRY(shape_check_bits(shape, err));
     return shape_count_dense(shape, err);
 }
 

@@ -10,11 +10,6 @@
 
 /* --- Coefficients ----------------------------------------------------------------------------- */
 
-static bool is_small(const uint64_t limbs[4])
-{
-    return limbs[0] <= SMALL_MAX && (limbs[1] | limbs[2] | limbs[3]) == 0;
-}
-
 static int16_t exact_log2(const uint64_t limbs[4])
 {
     int16_t log2 = -1;
@@ -30,17 +25,9 @@ static int16_t exact_log2(const uint64_t limbs[4])
 
 static struct coeff_class classify(const struct fr *coeff)
 {
-    uint64_t limbs[4], negative[4];
-    struct fr minus;
+    uint64_t limbs[4];
     fr_to_limbs(limbs, coeff);
-    fr_neg(&minus, coeff);
-    fr_to_limbs(negative, &minus);
-    struct coeff_class class = { .small = SMALL_NONE, .log2 = exact_log2(limbs) };
-    if (is_small(limbs))
-        class.small = (int16_t)limbs[0];
-    else if (is_small(negative))
-        class.small = (int16_t) - (int16_t)negative[0];
-    return class;
+    return (struct coeff_class){ .small = coeff_small(coeff), .log2 = exact_log2(limbs) };
 }
 
 /* --- Slots ------------------------------------------------------------------------------------ */

@@ -3,11 +3,12 @@
 #ifndef R1CS_ROWS_COMPILE_H
 #define R1CS_ROWS_COMPILE_H
 
+#include "r1cs/coeffs.h"
 #include "r1cs/rows.h"
 
 /* Values of local variables during evaluation: bits as one byte and as one bit each, the others as
    field elements in slots. */
-enum { SMALL_MAX = 127, WORD_BITS_MAX = 32 };
+enum { WORD_BITS_MAX = 32 };
 #define SLOT_BIT UINT32_MAX
 
 enum row_kind {
@@ -72,7 +73,6 @@ struct coeff_class {
     int16_t small; /* its value, or SMALL_NONE */
     int16_t log2;  /* if it is a power of two, else -1 */
 };
-#define SMALL_NONE INT16_MIN
 
 struct row_evaluator {
     /* -SMALL_MAX … SMALL_MAX in Montgomery form; none of them spans two cache lines. */

@@ -83,7 +83,9 @@ struct shape {
     uint32_t n_patches;
 };
 
-/* Records the program's shape (its values do not matter). Free with shape_free. */
+/* Records the program's shape (its values do not matter). Free with shape_free. CUZK_INTERNAL, with
+   the variable's number, if the rows do not force a variable that is kept as a bit to be 0 or 1
+   (r1cs/bits.c says which rows count). */
 enum cuzk_status shape_record(const struct circuit_program *program, struct shape **out,
                               struct cuzk_error *err);
 void shape_free(struct shape *shape);

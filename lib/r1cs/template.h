@@ -36,6 +36,10 @@ bool template_equal(const struct shape_template *x, const struct shape_template 
 bool template_diff(const struct shape_template *base, const struct shape_template *variant,
                    struct shape_patch *patches, uint32_t *n_patches);
 
+/* Checks that the rows force every variable that is kept as a bit to be 0 or 1, template by
+   template. CUZK_INTERNAL, naming the first one, if they do not: the gadget is wrong. */
+enum cuzk_status shape_check_bits(const struct shape *shape, struct cuzk_error *err);
+
 /* Computes a_dense_aux, b_dense_aux and b_dense_inputs. */
 enum cuzk_status shape_count_dense(struct shape *shape, struct cuzk_error *err);
 

@@ -5,7 +5,8 @@
      little-endian words, padded with zeros to a multiple of 64 bytes (witness_plane_words); 0 for
      full-size variables.
    - `full`: the values of the full-size (VAR_KIND_NUM) aux variables in variable order, Montgomery
-     form. Which variables these are is a property of the shape (shape_full_bitmap).
+     form. Which variables these are is a property of the shape (shape_full_bitmap); that
+     all others are 0 or 1 whenever the rows hold was proven when it was recorded.
    - `inputs`: all inputs, inputs[0] = 1, Montgomery form.
    All three blocks are 64-byte aligned. What each sum of a proof takes from them: r1cs/query.h. */
 #ifndef R1CS_WITNESS_H

@@ -285,7 +285,7 @@ static void wide_synthesize(struct cs *cs, const void *input)
         for (unsigned i = 0; i < wide->top; i++) {
             struct fr power;
             fr_pow2(&power, i);
-            struct var bit = cs_bit(cs, true);
+            struct var bit = toy_forced_bit(cs, true);
             lc_add(&a, bit, &power);
             lc_add(&b, bit, &power);
         }
@@ -326,7 +326,7 @@ static void appended_synthesize(struct cs *cs, const void *input)
             continue;
         }
         for (unsigned k = 0; k < count; k++)
-            cs_bit(cs, word >> k & 1);
+            toy_forced_bit(cs, word >> k & 1);
         cs_num(cs, &number);
     }
     struct fr last = toy_element(&values);
@@ -367,7 +367,7 @@ static void toy_part(struct cs *cs, void *context, size_t index)
     uint64_t values = index;
     unsigned bits = parts->bits + (index == parts->uneven) - (index == parts->uneven + 1);
     for (unsigned i = 0; i < bits; i++)
-        cs_bit(cs, toy_next(&values) & 1);
+        toy_forced_bit(cs, toy_next(&values) & 1);
     for (unsigned i = 0; i < 3; i++) {
         struct fr value = toy_element(&values);
         cs_num(cs, &value);
@@ -381,7 +381,7 @@ static void parts_synthesize(struct cs *cs, const void *input)
 {
     struct parts_toy parts = *(const struct parts_toy *)input;
     cs_num(cs, &fr_one);
-    cs_bit(cs, true);
+    toy_forced_bit(cs, true);
     cs_parts(cs, parts.count, toy_part, &parts);
 }
 

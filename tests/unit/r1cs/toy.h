@@ -64,9 +64,10 @@ static inline bool toy_bit_value(const struct toy *toy, uint64_t *values)
     return toy->bits_only || (toy_next(values) & 1) != 0;
 }
 
-static inline struct var toy_bit(struct cs *cs, const struct toy *toy, uint64_t *values)
+/* A bit and the row that forces it to be one. */
+static inline struct var toy_forced_bit(struct cs *cs, bool value)
 {
-    struct var bit = cs_bit(cs, toy_bit_value(toy, values));
+    struct var bit = cs_bit(cs, value);
     struct lc a = { 0 }, b = { 0 };
     lc_add_var(&a, VAR_ONE);
     lc_sub_var(&a, bit);
@@ -75,6 +76,11 @@ static inline struct var toy_bit(struct cs *cs, const struct toy *toy, uint64_t 
     lc_free(&a);
     lc_free(&b);
     return bit;
+}
+
+static inline struct var toy_bit(struct cs *cs, const struct toy *toy, uint64_t *values)
+{
+    return toy_forced_bit(cs, toy_bit_value(toy, values));
 }
 
 /* A sum of words as in a modular addition: coefficients are powers of two, A and C wide, B = 1. */
