@@ -54,7 +54,7 @@ static enum cuzk_status add_digests(const struct shape *shape, const struct witn
     struct value_digests digests;
     uint64_t start = clock_now_ns();
     TRY(row_evaluator_new(shape, &evaluator, err));
-    enum cuzk_status status = value_digests_make(evaluator, witness, pool, &digests, err);
+    enum cuzk_status status = value_digests_make(evaluator, witness, pool, NULL, &digests, err);
     row_evaluator_free(evaluator);
     TRY(status);
     out->rows_ns = clock_now_ns() - start;

@@ -12,9 +12,22 @@ struct value_digests {
     uint8_t rows[MATRIX_COUNT][32];
 };
 
-/* The digests run beside each other on the pool (NULL: the caller alone). */
+enum value_sequence { VALUES_A, VALUES_B, VALUES_C, VALUES_AUX, VALUES_INPUTS, VALUES_COUNT };
+
+/* Digests of stretches of each sequence, to find where two of them differ: chunk i is values
+   i · size … (i + 1) · size − 1, the last one may be shorter. fn gets the chunks of a sequence in
+   order; different sequences at the same time. */
+struct value_chunks {
+    uint32_t size;
+    void (*fn)(void *context, enum value_sequence sequence, uint32_t chunk,
+               const uint8_t sha256[32]);
+    void *context;
+};
+
+/* The digests run beside each other on the pool (NULL: the caller alone). chunks may be NULL. */
 enum cuzk_status value_digests_make(const struct row_evaluator *evaluator,
                                     const struct witness *witness, struct pool *pool,
-                                    struct value_digests *out, struct cuzk_error *err);
+                                    const struct value_chunks *chunks, struct value_digests *out,
+                                    struct cuzk_error *err);
 
 #endif

@@ -200,57 +200,156 @@ static const struct known_witness known_witnesses[] = {
     { "sparse/c1-64GiB.json.xz", 0, "sparse/witness-64GiB-p0.txt", true },
 };
 
-/* Compares with the value of the line "<name>-sha256 …" or "<name>_sha256 …". */
-static void assert_digest(const uint8_t digest[32], const char *text, const char *name)
+/* A file of digests, and what was found when comparing with it. */
+struct comparison {
+    const char *name;
+    const char *text;
+    uint32_t chunk_size; /* 0: the file has no chunks */
+    struct chunk_result {
+        uint32_t compared;
+        bool differs;
+        uint32_t first; /* differing chunk */
+    } chunks[VALUES_COUNT];
+};
+
+static const char *const sequence_names[VALUES_COUNT] = { "a", "b", "c", "aux", "inputs" };
+
+/* The word after "key " at the start of a line; false if there is none. */
+static bool find_word(const char *text, const char *key, char word[65])
 {
-    char key[32], hex[65];
-    const char *at = NULL;
-    for (const char *separator = "-_"; !at && *separator; separator++) {
-        snprintf(key, sizeof key, "\n%s%csha256 ", name, *separator);
-        at = strstr(text, key);
+    char start[48];
+    snprintf(start, sizeof start, "\n%s ", key);
+    const char *at = strstr(text, start);
+    if (at)
+        sscanf(at + strlen(start), "%64s", word);
+    return at != NULL;
+}
+
+static void compare_chunk(void *context, enum value_sequence sequence, uint32_t chunk,
+                          const uint8_t sha256[32])
+{
+    struct comparison *comparison = context;
+    struct chunk_result *result = &comparison->chunks[sequence];
+    char key[40], expected[65] = "", found[65];
+    if (sequence == VALUES_INPUTS)
+        return; /* few, and in one piece */
+    snprintf(key, sizeof key, "%s-chunk %u", sequence_names[sequence], chunk);
+    hex_encode(sha256, 32, found);
+    result->compared++;
+    if ((!find_word(comparison->text, key, expected) || strcmp(expected, found) != 0) &&
+        !result->differs) {
+        result->differs = true;
+        result->first = chunk;
     }
-    assert_non_null(at);
-    snprintf(hex, sizeof hex, "%s", at + strlen(key));
+}
+
+/* Names the first differing chunk of the sequence in `difference`; false if there is none. */
+static bool find_difference(const struct comparison *comparison, enum value_sequence sequence,
+                            char difference[160])
+{
+    const struct chunk_result *result = &comparison->chunks[sequence];
+    const uint64_t first = (uint64_t)result->first * comparison->chunk_size;
+    if (result->differs)
+        snprintf(difference, 160,
+                 "%s: %s-chunk %u (values from %llu on) is the first of %u that differs",
+                 comparison->name, sequence_names[sequence], result->first,
+                 (unsigned long long)first, result->compared);
+    return result->differs;
+}
+
+static void assert_sequence(const struct comparison *comparison, enum value_sequence sequence,
+                            const uint8_t digest[32])
+{
+    char key[32], hex[65], difference[160];
+    if (find_difference(comparison, sequence, difference))
+        fail_msg("%s", difference);
+    snprintf(key, sizeof key, "%s-sha256", sequence_names[sequence]);
+    if (!find_word(comparison->text, key, hex)) {
+        snprintf(key, sizeof key, "%s_sha256", sequence_names[sequence]);
+        assert_true(find_word(comparison->text, key, hex));
+    }
     assert_hex_equal(digest, 32, hex);
 }
 
-static void assert_values(const struct porep_partition *partition, struct pool *pool,
-                          const char *text)
-{
-    struct cuzk_error err = { 0 };
-    struct circuit_program program = { porep_synthesize, partition };
+/* A partition's circuit and values. */
+struct values {
     struct shape *shape;
     struct witness witness;
     struct row_evaluator *evaluator;
+};
+
+static struct values values_make(const struct porep_partition *partition)
+{
+    struct cuzk_error err = { 0 };
+    struct circuit_program program = { porep_synthesize, partition };
+    struct values values;
+    assert_ok(shape_record(&program, &values.shape, &err), err);
+    assert_ok(witness_synthesize(&program, values.shape, &values.witness, &err), err);
+    assert_ok(row_evaluator_new(values.shape, &values.evaluator, &err), err);
+    return values;
+}
+
+static void values_free(struct values *values)
+{
+    row_evaluator_free(values->evaluator);
+    witness_free(&values->witness);
+    shape_free(values->shape);
+}
+
+static struct value_digests compare(const struct values *values, struct pool *pool,
+                                    struct comparison *comparison)
+{
+    struct cuzk_error err = { 0 };
     struct value_digests digests;
+    char size[65] = "0";
+    find_word(comparison->text, "chunk", size);
+    comparison->chunk_size = (uint32_t)strtoul(size, NULL, 10);
+    const struct value_chunks chunks = { comparison->chunk_size, compare_chunk, comparison };
+    assert_ok(value_digests_make(values->evaluator, &values->witness, pool,
+                                 comparison->chunk_size > 0 ? &chunks : NULL, &digests, &err),
+              err);
+    return digests;
+}
+
+static void assert_values(const struct values *values, struct pool *pool,
+                          struct comparison *comparison)
+{
+    struct cuzk_error err = { 0 };
     struct row_check check;
-    assert_ok(shape_record(&program, &shape, &err), err);
-    assert_ok(witness_synthesize(&program, shape, &witness, &err), err);
-    assert_ok(row_evaluator_new(shape, &evaluator, &err), err);
-    assert_ok(value_digests_make(evaluator, &witness, pool, &digests, &err), err);
-    assert_digest(digests.inputs, text, "inputs");
-    assert_digest(digests.aux, text, "aux");
-    assert_digest(digests.rows[MATRIX_A], text, "a");
-    assert_digest(digests.rows[MATRIX_B], text, "b");
-    assert_digest(digests.rows[MATRIX_C], text, "c");
-    assert_ok(row_evaluator_check(evaluator, &witness, pool, &check, &err), err);
+    const struct value_digests digests = compare(values, pool, comparison);
+    assert_sequence(comparison, VALUES_INPUTS, digests.inputs);
+    assert_sequence(comparison, VALUES_AUX, digests.aux);
+    assert_sequence(comparison, VALUES_A, digests.rows[MATRIX_A]);
+    assert_sequence(comparison, VALUES_B, digests.rows[MATRIX_B]);
+    assert_sequence(comparison, VALUES_C, digests.rows[MATRIX_C]);
+    assert_ok(row_evaluator_check(values->evaluator, &values->witness, pool, &check, &err), err);
     assert_int_equal(check.unsatisfied, 0);
-    row_evaluator_free(evaluator);
-    witness_free(&witness);
-    shape_free(shape);
+}
+
+static struct c1 *load_c1(const char *name, struct pool *pool)
+{
+    struct cuzk_error err = { 0 };
+    struct c1 *c1;
+    size_t len;
+    uint8_t *json = vector_read_or_skip(name, &len);
+    assert_ok(c1_parse(json, len, &c1, &err), err);
+    mem_free(json);
+    assert_ok(c1_check(c1, NULL, pool, &err), err);
+    return c1;
 }
 
 static void assert_witness(const struct known_witness *known, struct pool *pool)
 {
-    struct cuzk_error err = { 0 };
-    struct c1 *c1;
-    size_t len, text_len;
-    uint8_t *json = vector_read_or_skip(known->c1, &len);
-    uint8_t *text = vector_read_or_skip(known->digests, &text_len);
-    assert_ok(c1_parse(json, len, &c1, &err), err);
-    mem_free(json);
-    assert_ok(c1_check(c1, NULL, pool, &err), err);
-    assert_values(c1_partition(c1, known->partition), pool, (const char *)text);
+    size_t len;
+    uint8_t *text = vector_read_or_skip(known->digests, &len);
+    struct comparison comparison = { .name = known->digests, .text = (const char *)text };
+    struct c1 *c1 = load_c1(known->c1, pool);
+    struct values values = values_make(c1_partition(c1, known->partition));
+    assert_values(&values, pool, &comparison);
+    if (comparison.chunk_size > 0)
+        print_message("%s: %u + 3 x %u chunks agree\n", known->digests,
+                      comparison.chunks[VALUES_AUX].compared, comparison.chunks[VALUES_A].compared);
+    values_free(&values);
     mem_free(text);
     c1_free(c1);
 }
@@ -282,6 +381,33 @@ static void test_long_witnesses(void **state)
     assert_witnesses(true);
 }
 
+/* One wrong bit of the witness: the chunk that it is in is named, and rows that use it differ. */
+static void test_difference_is_named(void **state)
+{
+    (void)state;
+    enum { CHUNK = 4096, WRONG = 123 * CHUNK + 45 };
+    size_t len;
+    uint8_t *text = vector_read_or_skip("sparse/witness-2KiB-p0-fine.txt.xz", &len);
+    struct comparison right = { .name = "fine", .text = (const char *)text }, wrong = right;
+    char difference[160];
+    struct c1 *c1 = load_c1("sparse/c1-2KiB.json.xz", NULL);
+    struct values values = values_make(c1_partition(c1, 0));
+    assert_values(&values, NULL, &right);
+    assert_int_equal(right.chunk_size, CHUNK);
+    assert_int_equal(right.chunks[VALUES_AUX].compared, 656);
+    assert_int_equal(right.chunks[VALUES_C].compared, 657);
+
+    values.witness.bits[WRONG / 64] ^= (uint64_t)1 << (WRONG % 64);
+    compare(&values, NULL, &wrong);
+    assert_true(find_difference(&wrong, VALUES_AUX, difference));
+    assert_string_equal(difference, "fine: aux-chunk 123 (values from 503808 on) is the first of "
+                                    "656 that differs");
+    assert_true(wrong.chunks[VALUES_A].differs);
+    values_free(&values);
+    mem_free(text);
+    c1_free(c1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +415,7 @@ int main(void)
         cmocka_unit_test(test_budget),
         cmocka_unit_test(test_short_digests),
         cmocka_unit_test(test_short_witnesses),
+        cmocka_unit_test(test_difference_is_named),
         cmocka_unit_test(test_long_digests),
         cmocka_unit_test(test_long_witnesses),
     };

@@ -106,6 +106,16 @@ static void assert_check(const struct row_evaluator *evaluator, const struct wit
         assert_int_equal(check.first_unsatisfied, expected->result.first_unsatisfied);
 }
 
+/* What the chunks of one sequence were, and where the next one starts. */
+struct chunk_check {
+    const struct fr *values[VALUES_COUNT];
+    size_t n[VALUES_COUNT];
+    size_t at[VALUES_COUNT];
+    uint32_t next[VALUES_COUNT];
+};
+
+enum { CHUNK = 100 };
+
 static void assert_hash(const uint8_t digest[32], const struct fr *values, size_t n)
 {
     struct hasher *hasher = sha256_new();
@@ -118,17 +128,37 @@ static void assert_hash(const uint8_t digest[32], const struct fr *values, size_
     assert_memory_equal(digest, expected, sizeof expected);
 }
 
+static void check_chunk(void *context, enum value_sequence sequence, uint32_t chunk,
+                        const uint8_t sha256[32])
+{
+    struct chunk_check *check = context;
+    const size_t at = check->at[sequence], left = check->n[sequence] - at;
+    const size_t n = left < CHUNK ? left : CHUNK;
+    assert_true(n > 0);
+    assert_int_equal(chunk, check->next[sequence]++);
+    assert_hash(sha256, check->values[sequence] + at, n);
+    check->at[sequence] += n;
+}
+
 static void assert_value_digests(const struct row_evaluator *evaluator,
                                  const struct witness *witness, struct pool *pool,
                                  const struct expected *expected)
 {
     struct cuzk_error err = { 0 };
     struct value_digests digests;
-    assert_ok(value_digests_make(evaluator, witness, pool, &digests, &err), err);
+    const size_t n_rows = expected->n_rows + witness->n_inputs;
+    struct chunk_check check = {
+        .values = {expected->rows[MATRIX_A], expected->rows[MATRIX_B], expected->rows[MATRIX_C],
+                   expected->aux, expected->inputs},
+        .n = {n_rows, n_rows, n_rows, witness->n_aux, witness->n_inputs},
+    };
+    const struct value_chunks chunks = {CHUNK, check_chunk, &check};
+    assert_ok(value_digests_make(evaluator, witness, pool, &chunks, &digests, &err), err);
+    assert_memory_equal(check.at, check.n, sizeof check.n);
     assert_hash(digests.inputs, expected->inputs, witness->n_inputs);
     assert_hash(digests.aux, expected->aux, witness->n_aux);
     for (int m = 0; m < MATRIX_COUNT; m++)
-        assert_hash(digests.rows[m], expected->rows[m], expected->n_rows + witness->n_inputs);
+        assert_hash(digests.rows[m], expected->rows[m], n_rows);
 }
 
 /* Witness, row values in one piece and in blocks, check: all as the check driver has them. */
@@ -505,6 +535,15 @@ static void test_check_names_the_row(void **state)
     pool_free(pool);
 }
 
+static void ignore_chunk(void *context, enum value_sequence sequence, uint32_t chunk,
+                         const uint8_t sha256[32])
+{
+    (void)context;
+    (void)sequence;
+    (void)chunk;
+    (void)sha256;
+}
+
 static void test_no_memory(void **state)
 {
     (void)state;
@@ -531,7 +570,8 @@ static void test_no_memory(void **state)
             status = row_evaluator_check(evaluator, &witness, NULL, &check, &err);
         if (status == CUZK_OK) {
             struct value_digests digests;
-            status = value_digests_make(evaluator, &witness, NULL, &digests, &err);
+            const struct value_chunks chunks = {CHUNK, ignore_chunk, NULL};
+            status = value_digests_make(evaluator, &witness, NULL, &chunks, &digests, &err);
         }
         if (status == CUZK_OK) {
             struct check_result result;
