@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/pool.h"
 #include "math/msm.h"
 #include "math/ntt.h"
@@ -178,9 +179,8 @@ static void run_size(const struct options *options, struct pool *pool, unsigned 
 
 static unsigned number(const char *text, unsigned max)
 {
-    char *end;
-    const unsigned long value = strtoul(text, &end, 10);
-    if (*text == '\0' || *end != '\0' || value > max) {
+    uint64_t value;
+    if (!number_parse(text, 0, max, &value)) {
         fprintf(stderr, "bench_math: '%s': expected a number up to %u\n", text, max);
         exit(2);
     }

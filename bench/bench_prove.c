@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "groth16/prove.h"
 #include "groth16/verify.h"
 #include "vanilla/c1.h"
@@ -108,30 +109,30 @@ static void prove(const struct work *work)
 
 int main(int argc, char **argv)
 {
-    unsigned threads = 0;
-    unsigned runs = 1;
+    uint64_t threads = 0, runs = 1;
+    bool good = true;
     const char *paths[2] = {NULL, NULL};
     int n_paths = 0;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0)
             json = true;
         else if (strcmp(argv[i], "--threads") == 0 && i + 1 < argc)
-            threads = (unsigned)strtoul(argv[++i], NULL, 10);
+            good = good && number_parse(argv[++i], 0, 1024, &threads);
         else if (strcmp(argv[i], "--runs") == 0 && i + 1 < argc)
-            runs = (unsigned)strtoul(argv[++i], NULL, 10);
+            good = good && number_parse(argv[++i], 1, 1000, &runs);
         else if (n_paths < 2)
             paths[n_paths++] = argv[i];
     }
-    if (n_paths < 2) {
+    if (n_paths < 2 || !good) {
         fprintf(stderr,
                 "usage: bench_prove C1.json FILE.params [--threads N] [--runs N] [--json]\n");
         return 2;
     }
     struct work work = {0};
     struct step step = step_start("prepare");
-    prepare(&work, paths[0], paths[1], threads);
+    prepare(&work, paths[0], paths[1], (unsigned)threads);
     step_end(&step);
-    for (unsigned i = 0; i < runs; i++)
+    for (uint64_t i = 0; i < runs; i++)
         prove(&work);
     work.backend->unload(work.circuit);
     work.backend->close(work.device);

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "timeline/analysis.h"
 
 #include <stdio.h>
@@ -17,7 +18,7 @@ enum { RUNS_MAX = 32, BATCH = 1024, BATCHES = 200 };
 struct options {
     bool json;
     unsigned runs;
-    unsigned long lines;
+    uint64_t lines;
 };
 
 struct samples {
@@ -75,9 +76,9 @@ static void add_line(struct text *log, const char *event, unsigned long n, unsig
 
 /* A log of one card with three synthesis workers, ten partitions a proof, in the order of time:
    partition n begins at 4 n seconds. */
-static void make_log(unsigned long lines, struct text *log)
+static void make_log(uint64_t lines, struct text *log)
 {
-    unsigned long partitions = lines / 6 + 1;
+    uint64_t partitions = lines / 6 + 1;
     for (unsigned long n = 0; n < partitions + 4; n++) {
         if (n >= 4 && n - 4 < partitions)
             add_line(log, "GPU_END", n - 4, 14950, ",gpu_ms=3900");
@@ -117,17 +118,20 @@ static double explain_cpu_s(const struct text *text, size_t *peak_bytes)
 static bool parse_arguments(int argc, char **argv, struct options *options)
 {
     *options = (struct options){.runs = 5, .lines = 1000000};
-    for (int i = 1; i < argc; i++) {
+    uint64_t runs = options->runs;
+    bool good = true;
+    for (int i = 1; i < argc && good; i++) {
         if (strcmp(argv[i], "--json") == 0)
             options->json = true;
         else if (strcmp(argv[i], "--runs") == 0 && i + 1 < argc)
-            options->runs = (unsigned)strtoul(argv[++i], NULL, 10);
+            good = number_parse(argv[++i], 1, RUNS_MAX, &runs);
         else if (strcmp(argv[i], "--lines") == 0 && i + 1 < argc)
-            options->lines = strtoul(argv[++i], NULL, 10);
+            good = number_parse(argv[++i], 1, UINT32_MAX, &options->lines);
         else
-            return false;
+            good = false;
     }
-    return options->runs > 0 && options->runs <= RUNS_MAX && options->lines > 0;
+    options->runs = (unsigned)runs;
+    return good;
 }
 
 int main(int argc, char **argv)

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -219,10 +220,11 @@ enum cuzk_status listen_open(struct listeners *list, const char *text, mode_t mo
 
 /* ---- socket activation ---- */
 
-static unsigned long read_variable(const char *name)
+static uint64_t read_variable(const char *name)
 {
     const char *text = getenv(name);
-    return text && *text >= '0' && *text <= '9' ? strtoul(text, NULL, 10) : 0;
+    uint64_t number = 0;
+    return text && number_parse(text, 0, UINT64_MAX, &number) ? number : 0;
 }
 
 static enum cuzk_status add_inherited(struct listeners *list, int fd, struct cuzk_error *err)
@@ -247,8 +249,8 @@ static enum cuzk_status add_inherited(struct listeners *list, int fd, struct cuz
 enum cuzk_status listen_inherit(struct listeners *list, struct cuzk_error *err)
 {
     const int first = 3; /* SD_LISTEN_FDS_START */
-    unsigned long count = read_variable("LISTEN_FDS");
-    if (read_variable("LISTEN_PID") != (unsigned long)getpid() || count == 0 || count > 64)
+    uint64_t count = read_variable("LISTEN_FDS");
+    if (read_variable("LISTEN_PID") != (uint64_t)getpid() || count == 0 || count > 64)
         return CUZK_OK;
     unsetenv("LISTEN_PID");
     unsetenv("LISTEN_FDS");

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,9 +86,8 @@ static enum cuzk_status take_knob(const char *key, const char *value, struct kno
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
         if (strcmp(key, numbers[i].key) != 0)
             continue;
-        char *end;
-        unsigned long number = strtoul(value, &end, 10);
-        if (*value < '0' || *value > '9' || *end || number < 1 || number > numbers[i].max)
+        uint64_t number;
+        if (!number_parse(value, 1, numbers[i].max, &number))
             return error_set(err, CUZK_INVALID_ARGUMENT,
                              "what-if: %s=%s: expected a number from 1 to %u", key, value,
                              numbers[i].max);
@@ -130,7 +130,9 @@ static unsigned detail(const char *config, const char *key)
     for (const char *at = config; at && *at; at = strchr(at, ',')) {
         at += *at == ',';
         if (strncmp(at, key, len) == 0 && at[len] == '=') {
-            unsigned long number = strtoul(at + len + 1, NULL, 10);
+            uint64_t number;
+            if (!number_read(at + len + 1, &number))
+                return 0;
             return number <= JOBS_MAX ? (unsigned)number : JOBS_MAX;
         }
     }

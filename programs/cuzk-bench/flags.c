@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/error.h"
+#include "base/number.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -92,13 +93,10 @@ static void print_usage(FILE *out, enum load_command command)
 static enum cuzk_status parse_number(const char *flag, const char *text, uint64_t least,
                                      uint64_t most, uint64_t *out, struct cuzk_error *err)
 {
-    char *end;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || value < least || value > most)
-        return error_set(err, CUZK_INVALID_ARGUMENT, "--%s %s: expected a number from %llu to %llu",
-                         flag, text, (unsigned long long)least, (unsigned long long)most);
-    *out = value;
-    return CUZK_OK;
+    if (number_parse(text, least, most, out))
+        return CUZK_OK;
+    return error_set(err, CUZK_INVALID_ARGUMENT, "--%s %s: expected a number from %llu to %llu",
+                     flag, text, (unsigned long long)least, (unsigned long long)most);
 }
 
 static enum cuzk_status parse_digest(const char *flag, const char *text, uint8_t out[32],

@@ -1,6 +1,7 @@
 /* What needs no daemon: made-up C1 files, and synthesis measured in this process. */
 #include "bench.h"
 #include "exit_codes.h"
+#include "flag_number.h"
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -127,12 +128,13 @@ static void print_synth_usage(FILE *out)
           out);
 }
 
-static bool parse_unsigned(const char *text, unsigned *out)
+static bool take_number(const char *flag, const char *text, unsigned most, unsigned *out)
 {
-    char *end;
-    unsigned long value = strtoul(text, &end, 10);
-    *out = (unsigned)value;
-    return *text >= '0' && *text <= '9' && !*end && value <= 1000000;
+    uint64_t number;
+    if (!flag_number("cuzk-bench synth", flag, text, 0, most, &number))
+        return false;
+    *out = (unsigned)number;
+    return true;
 }
 
 static int read_synth_flags(int argc, char **argv, struct cuzk_synth_options *options,
@@ -150,17 +152,17 @@ static int read_synth_flags(int argc, char **argv, struct cuzk_synth_options *op
     bool good = true;
     int option;
     optind = 1;
-    while ((option = getopt_long(argc, argv, "i:h", flags, NULL)) != -1) {
+    while (good && (option = getopt_long(argc, argv, "i:h", flags, NULL)) != -1) {
         if (option == 'h')
             return print_synth_usage(stdout), EXIT_CODE_OK;
         if (option == 'C')
             *c1 = optarg;
         else if (option == 'p')
-            good = good && parse_unsigned(optarg, &options->partition);
+            good = take_number("partition", optarg, 1000000, &options->partition);
         else if (option == 'i')
-            good = good && parse_unsigned(optarg, &options->iterations);
+            good = take_number("iterations", optarg, 1000000, &options->iterations);
         else if (option == 't')
-            good = good && parse_unsigned(optarg, &options->threads);
+            good = take_number("threads", optarg, 1024, &options->threads);
         else if (option == 'd')
             options->digests = true;
         else
@@ -168,7 +170,8 @@ static int read_synth_flags(int argc, char **argv, struct cuzk_synth_options *op
     }
     if (good && *c1 && optind == argc)
         return -1;
-    print_synth_usage(stderr);
+    if (good)
+        print_synth_usage(stderr);
     return EXIT_CODE_USAGE;
 }
 

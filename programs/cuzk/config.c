@@ -4,10 +4,10 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "toml.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -54,23 +54,11 @@ static const struct unit duration_units[] = {
     {"h", 3600000},
 };
 
-static bool parse_whole(const char *text, uint64_t *out, const char **end)
-{
-    if (!isdigit((unsigned char)*text))
-        return false;
-    char *stop;
-    errno = 0;
-    unsigned long long value = strtoull(text, &stop, 10);
-    *out = value;
-    *end = stop;
-    return errno == 0;
-}
-
 static bool parse_with_unit(const char *text, const struct unit *units, size_t n, uint64_t *out)
 {
-    const char *end;
     uint64_t value;
-    if (!parse_whole(text, &value, &end))
+    const char *end = number_read(text, &value);
+    if (!end)
         return false;
     while (*end == ' ')
         end++;
@@ -84,7 +72,6 @@ static bool parse_with_unit(const char *text, const struct unit *units, size_t n
 static bool parse_value(const struct key_info *key, const char *text, uint64_t *number,
                         const char **expected)
 {
-    const char *end;
     switch (key->type) {
     case CONFIG_SIZE:
         *expected = key->least == 0 ? "a size with a unit like 64GiB, or auto"
@@ -97,7 +84,7 @@ static bool parse_value(const struct key_info *key, const char *text, uint64_t *
         return parse_with_unit(text, duration_units, ARRAY_LEN(duration_units), number);
     case CONFIG_COUNT:
         *expected = "a whole number";
-        return parse_whole(text, number, &end) && *end == '\0';
+        return number_parse(text, 0, UINT64_MAX, number);
     case CONFIG_SWITCH:
         *expected = "true or false";
         *number = strcmp(text, "true") == 0;

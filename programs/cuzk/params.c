@@ -1,6 +1,7 @@
 /* cuzk params: list, check and generate parameter files. */
 #include "commands.h"
 #include "exit_codes.h"
+#include "flag_number.h"
 #include "param_cache.h"
 
 #include <cuzk/params.h>
@@ -62,7 +63,7 @@ static int read_flags(int argc, char **argv, struct params_flags *flags)
     };
     int option;
     while ((option = getopt_long(argc, argv, "qh", known, NULL)) != -1) {
-        char *end;
+        uint64_t number;
         switch (option) {
         case 'p':
             flags->folder = optarg;
@@ -82,11 +83,9 @@ static int read_flags(int argc, char **argv, struct params_flags *flags)
             flags->depth = CUZK_PARAMS_POINTS;
             break;
         case 't':
-            flags->threads = (unsigned)strtoul(optarg, &end, 10);
-            if (*optarg < '0' || *optarg > '9' || *end || flags->threads > 1024) {
-                fprintf(stderr, "cuzk params: --threads '%s': expected 0 to 1024\n", optarg);
+            if (!flag_number("cuzk params", "threads", optarg, 0, 1024, &number))
                 return EXIT_CODE_USAGE;
-            }
+            flags->threads = (unsigned)number;
             break;
         case 'q':
             flags->quiet = true;

@@ -1,6 +1,7 @@
 /* cuzk prove: one C1 file → verified proofs, in this process. */
 #include "commands.h"
 #include "exit_codes.h"
+#include "flag_number.h"
 #include "param_cache.h"
 
 #include "base/bytes.h"
@@ -46,11 +47,9 @@ static void print_usage(FILE *out)
         out);
 }
 
-static bool parse_u64(const char *text, uint64_t *out)
+static bool take_number(const char *flag, const char *text, uint64_t most, uint64_t *out)
 {
-    char *end;
-    *out = strtoull(text, &end, 10);
-    return *text >= '0' && *text <= '9' && *end == '\0';
+    return flag_number("cuzk prove", flag, text, 0, most, out);
 }
 
 /* Returns an exit code, or −1 to go on. */
@@ -93,14 +92,16 @@ static int read_flags(int argc, char **argv, struct prove_flags *flags)
             options->backend = optarg;
             break;
         case 't':
-            good = parse_u64(optarg, &number) && number <= 1024;
+            good = take_number("threads", optarg, 1024, &number);
             options->threads = (unsigned)number;
             break;
         case 'S':
-            good = options->has_sector_number = parse_u64(optarg, &options->sector_number);
+            options->has_sector_number = true;
+            good = take_number("sector-num", optarg, UINT64_MAX, &options->sector_number);
             break;
         case 'M':
-            good = options->has_miner_id = parse_u64(optarg, &options->miner_id);
+            options->has_miner_id = true;
+            good = take_number("miner-id", optarg, UINT64_MAX, &options->miner_id);
             break;
         case 'j':
             flags->json = true;
@@ -119,8 +120,6 @@ static int read_flags(int argc, char **argv, struct prove_flags *flags)
         return -1;
     if (good)
         fprintf(stderr, "cuzk prove: --c1 FILE is needed, and nothing beside the options\n");
-    else
-        fprintf(stderr, "cuzk prove: '%s': expected a whole number\n", optarg);
     return EXIT_CODE_USAGE;
 }
 

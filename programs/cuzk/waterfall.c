@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "timeline/analysis.h"
 
 #include <errno.h>
@@ -71,19 +72,10 @@ static int usage_error(const char *what, const char *value)
     return EXIT_CODE_USAGE;
 }
 
-static bool parse_number(const char *text, unsigned long max, unsigned long *number)
-{
-    char *end;
-    errno = 0;
-    *number = strtoul(text, &end, 10);
-    return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && *number > 0 &&
-           *number <= max;
-}
-
 /* Sets one option; 0, or the exit code of a usage error. */
 static int set_option(struct request *request, int option, const char *value)
 {
-    unsigned long number = 0;
+    uint64_t number = 0;
     switch (option) {
     case 'f':
         request->render = NULL;
@@ -107,18 +99,18 @@ static int set_option(struct request *request, int option, const char *value)
         request->style.job = value;
         return 0;
     case 'n':
-        request->style.jobs_max = parse_number(value, 1000000, &number) ? number : 0;
+        request->style.jobs_max = number_parse(value, 1, 1000000, &number) ? number : 0;
         return number ? 0 : usage_error("--jobs: not a number from 1:", value);
     case 'g':
         request->options.gap_us =
-            parse_number(value, 1000000, &number) ? (int64_t)number * 1000000 : 0;
+            number_parse(value, 1, 1000000, &number) ? (int64_t)number * 1000000 : 0;
         return number ? 0 : usage_error("--gap: not a number of seconds from 1:", value);
     case 'w':
         request->options.workers_per_device =
-            parse_number(value, 64, &number) ? (int32_t)number : 0;
+            number_parse(value, 1, 64, &number) ? (int32_t)number : 0;
         return number ? 0 : usage_error("--workers-per-device: not a number from 1 to 64:", value);
     case 'c':
-        request->style.width = parse_number(value, 400, &number) ? (unsigned)number : 0;
+        request->style.width = number_parse(value, 1, 400, &number) ? (unsigned)number : 0;
         return number ? 0 : usage_error("--width: not a number from 1 to 400:", value);
     case 'C':
         request->colour = value;

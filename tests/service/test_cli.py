@@ -44,6 +44,19 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(result.returncode, 2, arguments)
             self.assertTrue(result.stderr.strip(), arguments)
 
+    def test_numbers_of_more_than_64_bits_are_refused(self):
+        for arguments in ([CUZK, "prove", "--c1", C1, "--sector-num"],
+                          [CUZK, "prove", "--c1", C1, "--miner-id"],
+                          [CUZK, "prove", "--c1", C1, "--threads"],
+                          [CUZK, "params", "check", "--threads"],
+                          [CUZK, "waterfall", "--width"],
+                          [BENCH, "synth", "--c1", C1, "--partition"],
+                          [BENCH, "single", "-t", "porep", "--c1", C1, "--sector-num"]):
+            result = run(*arguments, str(2**64 + 1))
+            self.assertEqual(result.returncode, 2, arguments)
+            self.assertIn(str(2**64 + 1), result.stderr, arguments)
+            self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
+
     def test_config_errors_name_line_key_and_cure(self):
         cases = {
             "[memory]\ntotal_buget = \"4GiB\"\n": "did you mean memory.total_budget",

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -113,6 +114,38 @@ static void byte_orders_and_hex(void **state)
     assert_false(hex_decode("0102030405060g07", out, 8));
 }
 
+static void numbers_are_digits_within_bounds(void **state)
+{
+    (void)state;
+    uint64_t number = 5;
+    assert_true(number_parse("0", 0, 9, &number) && number == 0);
+    assert_true(number_parse("0012", 0, 12, &number) && number == 12);
+    assert_true(number_parse("18446744073709551615", 0, UINT64_MAX, &number));
+    assert_true(number == UINT64_MAX);
+    static const char *const refused[] = {
+        "18446744073709551616", /* 2^64 */
+        "18446744073709551620",
+        "99999999999999999999999999",
+        "",
+        "-1",
+        "+1",
+        " 1",
+        "1 ",
+        "0x10",
+        "1.5",
+        "ten",
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+        assert_false(number_parse(refused[i], 0, UINT64_MAX, &number));
+    assert_false(number_parse("9", 10, 20, &number));
+    assert_false(number_parse("21", 10, 20, &number));
+    assert_true(number == UINT64_MAX); /* untouched */
+    assert_string_equal(number_read("64GiB", &number), "GiB");
+    assert_true(number == 64);
+    assert_null(number_read("18446744073709551616GiB", &number));
+    assert_null(number_read("GiB", &number));
+}
+
 static void json_text_is_escaped(void **state)
 {
     (void)state;
@@ -198,6 +231,7 @@ int main(void)
         cmocka_unit_test(memory_grows_and_keeps_content),
         cmocka_unit_test(allocations_can_be_made_to_fail),
         cmocka_unit_test(byte_orders_and_hex),
+        cmocka_unit_test(numbers_are_digits_within_bounds),
         cmocka_unit_test(json_text_is_escaped),
         cmocka_unit_test(files_are_whole_or_absent),
         cmocka_unit_test(hashes_equal_their_standards),
