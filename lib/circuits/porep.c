@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "circuits/label.h"
 #include "circuits/sector.h"
+#include "gadgets/merkle_batch.h"
 #include "gadgets/poseidon_circuit.h"
 
 #include <pthread.h>
@@ -74,17 +75,19 @@ static void synthesize_commitments(struct common *s)
     cs_pop(cs);
 }
 
-static void prove_in_tree(struct common *s, const char *name, const struct tree_path *path,
-                          struct num leaf, struct num root)
+static void prove_in_tree(struct common *s, struct merkle_batch *proofs, const char *name,
+                          const struct tree_path *path, const struct num *column,
+                          unsigned n_column, struct num root)
 {
     struct merkle_path way = sector_path(MERKLE_POSEIDON, &s->config->tree_r, path);
     cs_push(s->cs, name);
-    merkle_prove(s->cs, &way, leaf, root);
+    merkle_batch_prove(proofs, column, n_column, &way, root);
     cs_pop(s->cs);
 }
 
 /* Opens the columns of all parents in tree_c. */
-static void prove_parents(struct common *s, const struct porep_challenge *challenge,
+static void prove_parents(struct common *s, struct merkle_batch *proofs,
+                          const struct porep_challenge *challenge,
                           struct num columns[POREP_PARENTS][POREP_LAYERS_MAX])
 {
     unsigned layers = s->config->layers;
@@ -92,9 +95,8 @@ static void prove_parents(struct common *s, const struct porep_challenge *challe
         const struct porep_column *column = &challenge->parents[p];
         for (unsigned layer = 0; layer < layers; layer++)
             columns[p][layer] = num_alloc(s->cs, &column->rows[layer]);
-        struct num leaf = poseidon_circuit(s->cs, POSEIDON_TREE, layers, columns[p]);
-        prove_in_tree(s, p < POREP_DRG_PARENTS ? "drg parent" : "exp parent", &column->path, leaf,
-                      s->comm_c);
+        prove_in_tree(s, proofs, p < POREP_DRG_PARENTS ? "drg parent" : "exp parent",
+                      &column->path, columns[p], layers, s->comm_c);
     }
 }
 
@@ -131,6 +133,8 @@ static void synthesize_challenge(struct common *s, const struct porep_challenge 
     struct num columns[POREP_PARENTS][POREP_LAYERS_MAX];
     struct num labels[POREP_LAYERS_MAX] = { { .var = VAR_ONE } };
     struct boolean node[64];
+    struct merkle_batch proofs;
+    merkle_batch_start(&proofs, cs);
 
     struct num data = num_alloc(cs, &challenge->data_leaf);
     struct merkle_path way = sector_path(MERKLE_SHA256, &s->config->tree_d, &challenge->tree_d);
@@ -138,16 +142,17 @@ static void synthesize_challenge(struct common *s, const struct porep_challenge 
     merkle_prove(cs, &way, data, s->comm_d);
     cs_pop(cs);
 
-    prove_parents(s, challenge, columns);
+    prove_parents(s, &proofs, challenge, columns);
 
     num_uint64_bits(cs, challenge->node, node);
     num_pack_into_inputs(cs, node, 64);
     create_labels(s, node, columns, labels);
 
     struct num replica = num_add(cs, labels[layers - 1], data);
-    prove_in_tree(s, "tree_r_last path", &challenge->tree_r, replica, s->comm_r_last);
-    struct num column = poseidon_circuit(cs, POSEIDON_TREE, layers, labels);
-    prove_in_tree(s, "own column", &challenge->tree_c, column, s->comm_c);
+    prove_in_tree(s, &proofs, "tree_r_last path", &challenge->tree_r, &replica, 1,
+                  s->comm_r_last);
+    prove_in_tree(s, &proofs, "own column", &challenge->tree_c, labels, layers, s->comm_c);
+    merkle_batch_finish(&proofs);
 }
 
 static void challenge_part(struct cs *cs, void *context, size_t index)

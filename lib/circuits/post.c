@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "circuits/sector.h"
+#include "gadgets/merkle_batch.h"
 #include "gadgets/poseidon_circuit.h"
 
 #include <pthread.h>
@@ -59,7 +60,7 @@ const struct post_config *post_window_config(uint64_t sector_bytes)
 }
 
 static void synthesize_sector(struct cs *cs, const struct post_config *config,
-                              const struct post_sector *sector)
+                              const struct post_sector *sector, struct merkle_batch *proofs)
 {
     struct num comm_r_last = num_alloc(cs, &sector->comm_r_last);
     struct num comm_c = num_alloc(cs, &sector->comm_c);
@@ -72,8 +73,9 @@ static void synthesize_sector(struct cs *cs, const struct post_config *config,
     for (unsigned i = 0; i < config->challenges; i++) {
         const struct post_challenge *challenge = &sector->challenges[i];
         struct merkle_path path = sector_path(MERKLE_POSEIDON, &config->tree_r, &challenge->path);
+        struct num leaf = num_alloc(cs, &challenge->leaf);
         cs_push(cs, "challenge");
-        merkle_prove(cs, &path, num_alloc(cs, &challenge->leaf), comm_r_last);
+        merkle_batch_prove(proofs, &leaf, 1, &path, comm_r_last);
         cs_pop(cs);
     }
 }
@@ -81,8 +83,11 @@ static void synthesize_sector(struct cs *cs, const struct post_config *config,
 static void sector_part(struct cs *cs, void *context, size_t index)
 {
     const struct post_partition *partition = *(const struct post_partition *const *)context;
+    struct merkle_batch proofs;
+    merkle_batch_start(&proofs, cs);
     cs_push(cs, "sector");
-    synthesize_sector(cs, partition->config, &partition->sectors[index]);
+    synthesize_sector(cs, partition->config, &partition->sectors[index], &proofs);
+    merkle_batch_finish(&proofs);
     cs_pop(cs);
 }
 

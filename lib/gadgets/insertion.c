@@ -91,3 +91,13 @@ void num_insert(struct cs *cs, unsigned arity, struct num x, const struct boolea
     else
         insert8(cs, x, bits, siblings, out);
 }
+
+struct insertion_size num_insert_size(unsigned arity)
+{
+    CHECK(arity == 2 || arity == 4 || arity == 8);
+    if (arity == 2)
+        return (struct insertion_size){ .n_full = 2 };
+    if (arity == 4)
+        return (struct insertion_size){ .n_full = 8 };
+    return (struct insertion_size){ .n_bits = 2, .n_full = 20 };
+}

@@ -17,4 +17,11 @@ struct num num_select(struct cs *cs, struct num *values, const struct boolean *b
 void num_insert(struct cs *cs, unsigned arity, struct num x, const struct boolean *bits,
                 const struct num *siblings, struct num *out);
 
+/* The numbers of bits and of full-size variables that num_insert allocates. */
+struct insertion_size {
+    unsigned n_bits;
+    unsigned n_full;
+};
+struct insertion_size num_insert_size(unsigned arity);
+
 #endif

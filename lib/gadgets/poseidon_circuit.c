@@ -178,13 +178,14 @@ static struct num poseidon_rows(struct cs *cs, enum poseidon_domain domain, unsi
 static struct num poseidon_witness(struct cs *cs, enum poseidon_domain domain, unsigned arity,
                                    const struct num *inputs)
 {
-    struct fr values[POSEIDON_ARITY_MAX], trace[POSEIDON_TRACE_MAX];
+    struct fr values[POSEIDON_ARITY_MAX];
     size_t len = poseidon_trace_len(arity);
+    struct fr *trace = witness_extend_full(cs->witness, (uint32_t)len);
+    if (!trace)
+        return (struct num){ .var = VAR_ONE };
     for (unsigned i = 0; i < arity; i++)
         values[i] = inputs[i].value;
     poseidon_trace(trace, arity, domain, values);
-    for (size_t i = 0; i < len; i++)
-        witness_append_full(cs->witness, &trace[i]);
     return (struct num){ .var = var_aux(cs->witness->n_aux - 1), .value = trace[len - 1] };
 }
 

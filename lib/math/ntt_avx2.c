@@ -4,21 +4,11 @@
    product, which divides by 2^260, stays in the elements' form. In a tile an element is 5 limbs of
    52 bits and below 4r; 260 bits hold 35r, so sums of a butterfly need no reduction before a
    product. */
-#include "math/avx2.h"
-
+#include "math/fr_avx2.h"
 #include "math/ntt_arith.h"
 
 #if defined(MATH_HAVE_AVX2)
 
-enum { LIMBS = 5 };
-
-/* 2^260 - r, 2^260 - 2r: adding one of them carries out of the top unless a value is smaller */
-static const int64_t minus_r[LIMBS] = {
-    0x00000ffffffff, 0xfd0001a401000, 0x65e27faac425b, 0x82b7ccc627f7f, 0xf8c1258acd662,
-};
-static const int64_t minus_2r[LIMBS] = {
-    0x00001fffffffe, 0xfa00034802000, 0xcbc4ff55884b7, 0x056f998c4fefe, 0xf1824b159acc5,
-};
 /* 4r and 8r with limbs 0 ... 3 large enough that up to two normal limbs can be taken away */
 static const int64_t spread_4r[LIMBS] = {
     0x4ffffc00000004, 0x40bfff96ffbffb, 0x468760154ef68c, 0x4f520cce7601fe, 0x1cfb69d4ca671,
@@ -34,26 +24,10 @@ static const int64_t fold_high[LIMBS] = {
     0x00000, 0xfd000, 0x65e27, 0x82b7c, 0x00c12,
 };
 
-struct vec {
-    __m256i limb[LIMBS];
-};
-
 struct twiddle {
-    double limb[LIMBS];
+    struct single_factor factor;
 };
 
-struct factor {
-    __m256d limb[LIMBS];
-};
-
-/* r */
-static const struct factor modulus = {{
-    AVX2_LANES(0xfffff00000001),
-    AVX2_LANES(0x02fffe5bfefff),
-    AVX2_LANES(0x9a1d80553bda4),
-    AVX2_LANES(0x7d483339d8080),
-    AVX2_LANES(0x073eda753299d),
-}};
 /* -1/r modulo 2^260 */
 static const struct factor minus_inverse = {{
     AVX2_LANES(0xffffeffffffff),
@@ -67,13 +41,6 @@ static __attribute__((noinline)) void multiply_limbs(struct vec *out, const stru
                                                      const struct factor *b)
 {
     avx2_montgomery(out->limb, a->limb, b->limb, modulus.limb, minus_inverse.limb, LIMBS);
-}
-
-AVX2_INLINE void to_double(struct factor *out, const struct vec *a)
-{
-    AVX2_UNROLL
-    for (unsigned i = 0; i < LIMBS; i++)
-        out->limb[i] = avx2_to_double(a->limb[i]);
 }
 
 static void vec_mul(struct vec *out, const struct vec *a, const struct vec *factor)
@@ -92,7 +59,7 @@ AVX2_INLINE void multiply_twiddle(struct vec *out, const struct vec *a, const st
     to_double(&x, a);
     AVX2_UNROLL
     for (unsigned i = 0; i < LIMBS; i++)
-        y.limb[i] = _mm256_broadcast_sd(&w->limb[i]);
+        y.limb[i] = _mm256_broadcast_sd(&w->factor.limb[i]);
     multiply_limbs(out, &x, &y);
 }
 
@@ -100,36 +67,11 @@ AVX2_INLINE void multiply_twiddle(struct vec *out, const struct vec *a, const st
 
 static void vec_load(struct vec *out, const struct fr *elements, size_t lane_stride)
 {
-    const __m256i mask = avx2_set(AVX2_LIMB_MASK);
     __m256i w[NTT_LANES];
     AVX2_UNROLL
     for (unsigned i = 0; i < NTT_LANES; i++)
         w[i] = _mm256_loadu_si256((const __m256i *)(const void *)&elements[i * lane_stride]);
-    avx2_transpose(w);
-    __m256i *l = out->limb;
-    l[0] = w[0];
-    l[1] = _mm256_or_si256(_mm256_srli_epi64(w[0], 52), _mm256_slli_epi64(w[1], 12));
-    l[2] = _mm256_or_si256(_mm256_srli_epi64(w[1], 40), _mm256_slli_epi64(w[2], 24));
-    l[3] = _mm256_or_si256(_mm256_srli_epi64(w[2], 28), _mm256_slli_epi64(w[3], 36));
-    l[4] = _mm256_srli_epi64(w[3], 16);
-    AVX2_UNROLL
-    for (unsigned i = 0; i < LIMBS - 1; i++)
-        l[i] = _mm256_and_si256(l[i], mask);
-}
-
-/* Takes k·r away if that leaves a positive number; minus_kr = 2^260 - k·r. */
-AVX2_INLINE void subtract_if(struct vec *a, const int64_t minus_kr[LIMBS])
-{
-    struct vec t;
-    AVX2_UNROLL
-    for (unsigned i = 0; i < LIMBS; i++)
-        t.limb[i] = _mm256_add_epi64(a->limb[i], avx2_set(minus_kr[i]));
-    avx2_carry(t.limb, LIMBS);
-    const __m256i enough = _mm256_cmpgt_epi64(t.limb[LIMBS - 1], avx2_set(AVX2_LIMB_MASK));
-    t.limb[LIMBS - 1] = _mm256_and_si256(t.limb[LIMBS - 1], avx2_set(AVX2_LIMB_MASK));
-    AVX2_UNROLL
-    for (unsigned i = 0; i < LIMBS; i++)
-        a->limb[i] = _mm256_blendv_epi8(a->limb[i], t.limb[i], enough);
+    vec_from_rows(out, w);
 }
 
 static void vec_store(struct fr *elements, size_t lane_stride, const struct vec *a)
@@ -137,24 +79,11 @@ static void vec_store(struct fr *elements, size_t lane_stride, const struct vec 
     struct vec canonical = *a;
     subtract_if(&canonical, minus_2r);
     subtract_if(&canonical, minus_r);
-    const __m256i *l = canonical.limb;
     __m256i w[NTT_LANES];
-    w[0] = _mm256_or_si256(l[0], _mm256_slli_epi64(l[1], 52));
-    w[1] = _mm256_or_si256(_mm256_srli_epi64(l[1], 12), _mm256_slli_epi64(l[2], 40));
-    w[2] = _mm256_or_si256(_mm256_srli_epi64(l[2], 24), _mm256_slli_epi64(l[3], 28));
-    w[3] = _mm256_or_si256(_mm256_srli_epi64(l[3], 36), _mm256_slli_epi64(l[4], 16));
-    avx2_transpose(w);
+    vec_to_rows(w, &canonical);
     AVX2_UNROLL
     for (unsigned i = 0; i < NTT_LANES; i++)
         _mm256_storeu_si256((__m256i *)(void *)&elements[i * lane_stride], w[i]);
-}
-
-/* From x·2^256 to x·2^260. */
-static void to_factor_form(struct fr *out, const struct fr *a)
-{
-    fr_double(out, a);
-    for (unsigned i = 1; i < 4; i++)
-        fr_double(out, out);
 }
 
 static void vec_set(struct vec *out, const struct fr elements[NTT_LANES])
@@ -167,16 +96,8 @@ static void vec_set(struct vec *out, const struct fr elements[NTT_LANES])
 
 static void set_twiddle(void *out, const struct fr *value)
 {
-    struct fr factor;
-    to_factor_form(&factor, value);
-    const uint64_t *w = factor.v.l;
-    const uint64_t mask = (uint64_t)AVX2_LIMB_MASK;
     struct twiddle *twiddle = out;
-    twiddle->limb[0] = (double)(w[0] & mask);
-    twiddle->limb[1] = (double)((w[0] >> 52 | w[1] << 12) & mask);
-    twiddle->limb[2] = (double)((w[1] >> 40 | w[2] << 24) & mask);
-    twiddle->limb[3] = (double)((w[2] >> 28 | w[3] << 36) & mask);
-    twiddle->limb[4] = (double)(w[3] >> 16);
+    set_single_factor(&twiddle->factor, value);
 }
 
 /* --- Butterflies ------------------------------------------------------------------------------ */
@@ -192,7 +113,8 @@ AVX2_INLINE struct vec add(const struct vec *a, const struct vec *b)
     return sum;
 }
 
-AVX2_INLINE struct vec subtract(const struct vec *a, const struct vec *b, const int64_t bias[LIMBS])
+AVX2_INLINE struct vec subtract(const struct vec *a, const struct vec *b,
+                                const int64_t bias[LIMBS])
 {
     struct vec difference;
     AVX2_UNROLL

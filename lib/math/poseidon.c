@@ -4,6 +4,7 @@
 #include "math/poseidon.h"
 
 #include "base/check.h"
+#include "math/poseidon_arith.h"
 #include "math/poseidon_constants.h"
 
 #include <pthread.h>
@@ -310,4 +311,46 @@ void poseidon_trace(struct fr *trace, unsigned arity, enum poseidon_domain domai
 {
     struct fr state[POSEIDON_WIDTH_MAX];
     permute(state, arity, domain, inputs, trace);
+}
+
+/* --- Several at once -------------------------------------------------------------------------- */
+
+static void trace_one(unsigned arity, enum poseidon_domain domain, size_t n,
+                      const struct fr *const inputs[], struct fr *const traces[])
+{
+    CHECK(n == 1);
+    poseidon_trace(traces[0], arity, domain, inputs[0]);
+}
+
+const struct poseidon_arith poseidon_arith_portable = {
+    .name = "portable",
+    .lanes = 1,
+    .trace = trace_one,
+};
+
+const struct poseidon_arith *poseidon_arith_best(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return &poseidon_arith_avx2;
+#endif
+    return &poseidon_arith_portable;
+}
+
+const char *poseidon_arith_name(const struct poseidon_arith *arith)
+{
+    return arith->name;
+}
+
+void poseidon_traces(const struct poseidon_arith *arith, unsigned arity,
+                     enum poseidon_domain domain, size_t n, const struct fr *const inputs[],
+                     struct fr *const traces[])
+{
+    if (!arith)
+        arith = poseidon_arith_best();
+    for (size_t at = 0; at < n; at += arith->lanes) {
+        size_t left = n - at;
+        arith->trace(arity, domain, left < arith->lanes ? left : arith->lanes, inputs + at,
+                     traces + at);
+    }
 }

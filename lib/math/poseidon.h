@@ -57,4 +57,18 @@ size_t poseidon_trace_len(unsigned arity);
 void poseidon_trace(struct fr *trace, unsigned arity, enum poseidon_domain domain,
                     const struct fr *inputs);
 
+/* An implementation of several permutations side by side. All give the same results. */
+struct poseidon_arith;
+extern const struct poseidon_arith poseidon_arith_portable;
+extern const struct poseidon_arith poseidon_arith_avx2; /* x86-64 with AVX2 and FMA */
+const struct poseidon_arith *poseidon_arith_best(void); /* the fastest that runs on this machine */
+const char *poseidon_arith_name(const struct poseidon_arith *arith);
+
+/* n times poseidon_trace, instance k from inputs[k] to traces[k]; traces do not overlap inputs.
+   arith NULL: the best, whose time is that of the next multiple of POSEIDON_LANES / 2 instances. */
+enum { POSEIDON_LANES = 8 };
+void poseidon_traces(const struct poseidon_arith *arith, unsigned arity,
+                     enum poseidon_domain domain, size_t n, const struct fr *const inputs[],
+                     struct fr *const traces[]);
+
 #endif

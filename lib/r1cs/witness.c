@@ -1,6 +1,7 @@
 /* The witness driver: values only, rows are not looked at. */
 #include "r1cs/witness.h"
 
+#include "base/check.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/pool.h"
@@ -46,6 +47,32 @@ static const struct cs_driver witness_driver = {
     .parts = witness_parts,
 };
 
+/* --- Parts ------------------------------------------------------------------------------------ */
+
+bool witness_skip(struct witness *witness, const struct witness_size *size, struct witness *part)
+{
+    if (witness->aux_capacity - witness->n_aux < size->n_aux ||
+        witness->full_capacity - witness->n_full < size->n_full ||
+        witness->inputs_capacity - witness->n_inputs < size->n_inputs) {
+        witness->overflow = true;
+        return false;
+    }
+    *part = *witness;
+    witness->n_aux += size->n_aux;
+    witness->n_full += size->n_full;
+    witness->n_inputs += size->n_inputs;
+    part->aux_capacity = witness->n_aux;
+    part->full_capacity = witness->n_full;
+    part->inputs_capacity = witness->n_inputs;
+    return true;
+}
+
+bool witness_part_complete(const struct witness *part)
+{
+    return !part->overflow && part->n_aux == part->aux_capacity &&
+           part->n_full == part->full_capacity && part->n_inputs == part->inputs_capacity;
+}
+
 /* --- Parts at the same time ------------------------------------------------------------------- */
 
 /* All parts take equal shares of what the shape has left. */
@@ -54,7 +81,7 @@ struct parts {
     cs_part_fn *part;
     void *context;
     size_t first; /* parts first, first + 2, … run now */
-    uint32_t n_aux, n_full, n_inputs; /* of each part */
+    struct witness_size size; /* of each part */
     _Atomic int status;
     _Atomic bool overflow;
 };
@@ -63,19 +90,16 @@ static void run_part(void *context, size_t i)
 {
     struct parts *parts = context;
     uint32_t index = (uint32_t)(parts->first + 2 * i);
-    struct witness share = *parts->cs->witness;
-    share.n_aux += index * parts->n_aux;
-    share.n_full += index * parts->n_full;
-    share.n_inputs += index * parts->n_inputs;
-    share.aux_capacity = share.n_aux + parts->n_aux;
-    share.full_capacity = share.n_full + parts->n_full;
-    share.inputs_capacity = share.n_inputs + parts->n_inputs;
+    struct witness before = *parts->cs->witness, share;
+    before.n_aux += index * parts->size.n_aux;
+    before.n_full += index * parts->size.n_full;
+    before.n_inputs += index * parts->size.n_inputs;
+    CHECK(witness_skip(&before, &parts->size, &share));
     struct cs cs = { .driver = &witness_driver, .witness = &share };
     parts->part(&cs, parts->context, index);
     if (cs.status != CUZK_OK)
         parts->status = (int)cs.status;
-    if (share.overflow || share.n_aux != share.aux_capacity ||
-        share.n_full != share.full_capacity || share.n_inputs != share.inputs_capacity)
+    if (!witness_part_complete(&share))
         parts->overflow = true;
     cs_free(&cs);
 }
@@ -98,9 +122,11 @@ static void witness_parts(struct cs *cs, size_t count, cs_part_fn *part, void *c
         .cs = cs,
         .part = part,
         .context = context,
-        .n_aux = (uint32_t)(n_aux / count),
-        .n_full = (uint32_t)(n_full / count),
-        .n_inputs = (uint32_t)(n_inputs / count),
+        .size = {
+            .n_aux = (uint32_t)(n_aux / count),
+            .n_full = (uint32_t)(n_full / count),
+            .n_inputs = (uint32_t)(n_inputs / count),
+        },
     };
     pool_run(witness->pool, (count + 1) / 2, run_part, &parts);
     parts.first = 1;

@@ -86,4 +86,33 @@ static inline void witness_append_full(struct witness *witness, const struct fr 
     witness->n_aux++;
 }
 
+/* Appends `count` full-size variables, whose values the caller writes to where it returns. NULL if
+   they do not fit. */
+static inline struct fr *witness_extend_full(struct witness *witness, uint32_t count)
+{
+    if (witness->aux_capacity - witness->n_aux < count ||
+        witness->full_capacity - witness->n_full < count) {
+        witness->overflow = true;
+        return NULL;
+    }
+    struct fr *place = &witness->full[witness->n_full];
+    witness->n_full += count;
+    witness->n_aux += count;
+    return place;
+}
+
+/* Numbers of variables. */
+struct witness_size {
+    uint32_t n_aux; /* n_full among them */
+    uint32_t n_full;
+    uint32_t n_inputs;
+};
+
+/* Passes over variables that are appended later: `part` becomes a witness of its own that holds
+   just them, on the same memory. False if they do not fit. */
+bool witness_skip(struct witness *witness, const struct witness_size *size, struct witness *part);
+
+/* True if a part has all its variables and has been given no more. */
+bool witness_part_complete(const struct witness *part);
+
 #endif

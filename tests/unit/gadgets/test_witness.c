@@ -2,7 +2,7 @@
 #include "compare.h"
 
 #include "base/hash.h"
-#include "gadgets/merkle.h"
+#include "gadgets/merkle_batch.h"
 #include "gadgets/poseidon_circuit.h"
 #include "gadgets/sha256.h"
 
@@ -265,6 +265,78 @@ static void paths(void **state)
     }
 }
 
+/* --- Proofs made together --------------------------------------------------------------------- */
+
+struct proofs {
+    size_t n;
+    unsigned kind; /* of values: 0 zeros, 1 all r − 1, else random */
+};
+
+static struct fr proof_value(const struct proofs *proofs, uint64_t *random)
+{
+    struct fr value = test_random_fr(random);
+    return proofs->kind == 0 ? fr_zero : proofs->kind == 1 ? fr_minus_one : value;
+}
+
+/* Columns of all sizes under trees of several shapes, with other variables between the proofs.
+   Every root is wrong. */
+static void build_proofs(struct cs *cs, const void *input)
+{
+    static const uint8_t arities[][4] = { { 8, 8, 4, 2 }, { 2 }, { 8, 8 }, { 4, 8, 2 } };
+    static const unsigned levels[] = { 4, 1, 2, 3 }, columns[] = { 11, 1, 8, 2, 4 };
+    struct fr siblings[16][7 + 7 + 3 + 1];
+    const struct proofs *proofs = input;
+    struct merkle_batch batch;
+    uint64_t random = proofs->n;
+    merkle_batch_start(&batch, cs);
+    for (size_t k = 0; k < proofs->n; k++) {
+        struct num column[POSEIDON_ARITY_MAX], root;
+        for (size_t i = 0; i < 18; i++)
+            siblings[k % 16][i] = proof_value(proofs, &random);
+        for (size_t i = 0; i < POSEIDON_ARITY_MAX; i++) {
+            struct fr value = proof_value(proofs, &random);
+            column[i] = num_alloc(cs, &value);
+        }
+        root = num_alloc(cs, &fr_one);
+        struct merkle_path path = {
+            MERKLE_POSEIDON, levels[k % 4], arities[k % 4], test_random(&random) % 512,
+            siblings[k % 16],
+        };
+        merkle_batch_prove(&batch, column, columns[k % 5], &path, root);
+        boolean_bit(cs, test_random(&random) & 1);
+    }
+    merkle_batch_finish(&batch);
+    num_alloc(cs, &fr_one);
+}
+
+static void proofs_made_together(void **state)
+{
+    (void)state;
+    static const size_t counts[] = { 0, 1, 2, 3, 4, 5, 7, 8, 9, 13, 16 };
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        for (unsigned kind = 0; kind < 3; kind++) {
+            struct proofs proofs = { counts[i], kind };
+            struct circuit_program program = { build_proofs, &proofs };
+            assert_int_equal(compare_drivers(&program), counts[i]);
+        }
+    }
+}
+
+/* The room for a proof is not there. */
+static void proofs_that_do_not_fit(void **state)
+{
+    (void)state;
+    struct proofs few = { 7, 2 }, many = { 9, 2 };
+    struct circuit_program program = { build_proofs, &few };
+    struct shape *shape;
+    struct witness witness;
+    struct cuzk_error err = { 0 };
+    assert_ok(shape_record(&program, &shape, &err), err);
+    program.input = &many;
+    assert_int_equal(witness_synthesize(&program, shape, &witness, &err), CUZK_INTERNAL);
+    shape_free(shape);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +345,8 @@ int main(void)
         cmocka_unit_test(hashes_are_those_of_sha256),
         cmocka_unit_test(numbers_and_poseidon),
         cmocka_unit_test(paths),
+        cmocka_unit_test(proofs_made_together),
+        cmocka_unit_test(proofs_that_do_not_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

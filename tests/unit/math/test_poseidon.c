@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "math/poseidon.h"
+#include "pseudo_random.h"
 
 static void feed(struct hasher *hasher, const struct fr *elements, size_t n)
 {
@@ -112,12 +113,79 @@ static void traces_satisfy_the_rows_of_the_circuit(void **state)
     }
 }
 
+/* --- Several at once -------------------------------------------------------------------------- */
+
+enum { INSTANCES_MAX = 2 * POSEIDON_LANES + 1, GUARD = 2 };
+
+static struct fr instance_inputs[INSTANCES_MAX][POSEIDON_ARITY_MAX];
+static struct fr expected_traces[INSTANCES_MAX][POSEIDON_TRACE_MAX];
+static struct fr traces[INSTANCES_MAX][POSEIDON_TRACE_MAX + GUARD];
+
+/* Instances of different kinds side by side: none may disturb its neighbours. */
+static void fill_instance(size_t k)
+{
+    for (unsigned i = 0; i < POSEIDON_ARITY_MAX; i++) {
+        struct fr *input = &instance_inputs[k][i];
+        switch (k % 6) {
+        case 0: *input = fr_minus_one; break;
+        case 1: *input = fr_zero; break;
+        case 2: *input = i % 2 ? fr_minus_one : fr_one; break;
+        default: pseudo_random_fr(input);
+        }
+    }
+}
+
+/* The n instances from `first` on; everything else stays as it was. */
+static void check_traces(const struct poseidon_arith *arith, unsigned arity,
+                         enum poseidon_domain domain, size_t first, size_t n)
+{
+    const struct fr *in[INSTANCES_MAX];
+    struct fr *out[INSTANCES_MAX];
+    size_t len = poseidon_trace_len(arity);
+    memset(traces, 0xa5, sizeof traces);
+    struct fr untouched = traces[0][0];
+    for (size_t k = 0; k < n; k++) {
+        in[k] = instance_inputs[first + k];
+        out[k] = traces[first + k];
+    }
+    poseidon_traces(arith, arity, domain, n, in, out);
+    for (size_t k = 0; k < INSTANCES_MAX; k++) {
+        bool made = k >= first && k < first + n;
+        for (size_t i = 0; i < POSEIDON_TRACE_MAX + GUARD; i++) {
+            const struct fr *wanted = made && i < len ? &expected_traces[k][i] : &untouched;
+            if (!fr_equal(&traces[k][i], wanted))
+                fail_msg("%s, arity %u, %zu instances: value %zu of instance %zu is wrong",
+                         poseidon_arith_name(arith), arity, n, i, k - first);
+        }
+    }
+}
+
+static void traces_do_not_depend_on_the_batch(void **state)
+{
+    (void)state;
+    const struct poseidon_arith *ariths[] = { &poseidon_arith_portable, poseidon_arith_best() };
+    static const unsigned arities[] = { 2, 4, 8, 11 };
+    for (size_t k = 0; k < INSTANCES_MAX; k++)
+        fill_instance(k);
+    for (unsigned kind = 0; kind < 5; kind++) {
+        unsigned arity = kind < 4 ? arities[kind] : 2;
+        enum poseidon_domain domain = kind < 4 ? POSEIDON_TREE : POSEIDON_RANDOMNESS;
+        for (size_t k = 0; k < INSTANCES_MAX; k++)
+            poseidon_trace(expected_traces[k], arity, domain, instance_inputs[k]);
+        for (size_t a = 0; a < 2; a++) {
+            for (size_t n = 0; n <= INSTANCES_MAX; n++)
+                check_traces(ariths[a], arity, domain, (INSTANCES_MAX - n) / 2, n);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constants_are_those_of_the_reference),
         cmocka_unit_test(hashes_of_counting_inputs),
         cmocka_unit_test(traces_satisfy_the_rows_of_the_circuit),
+        cmocka_unit_test(traces_do_not_depend_on_the_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

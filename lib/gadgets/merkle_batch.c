@@ -1,0 +1,134 @@
+#include "gadgets/merkle_batch.h"
+
+#include "base/check.h"
+#include "gadgets/insertion.h"
+#include "gadgets/poseidon_circuit.h"
+#include "gadgets/row.h"
+
+enum { LEVEL_BITS_MAX = 3, SIBLINGS_MAX = INSERTION_ARITY_MAX - 1 };
+
+/* The variables of a proof, in the order of merkle_prove. */
+static struct witness_size size_of(unsigned column, const struct merkle_path *path)
+{
+    size_t n_full = column > 1 ? poseidon_trace_len(column) : 0;
+    size_t n_index = 0, n_bits = 0;
+    for (unsigned level = 0; level < path->levels; level++) {
+        unsigned arity = path->arity[level];
+        struct insertion_size insertion = num_insert_size(arity);
+        n_index += merkle_level_bits(arity);
+        n_bits += insertion.n_bits;
+        n_full += arity - 1 + insertion.n_full + poseidon_trace_len(arity);
+    }
+    return (struct witness_size){
+        .n_aux = (uint32_t)(n_index + n_bits + n_full),
+        .n_full = (uint32_t)n_full,
+        .n_inputs = (uint32_t)((n_index + FR_CAPACITY - 1) / FR_CAPACITY),
+    };
+}
+
+/* A system that appends to the job's room. */
+static struct cs job_system(const struct merkle_batch *batch, struct merkle_job *job)
+{
+    return (struct cs){ .driver = batch->cs->driver, .witness = &job->witness };
+}
+
+/* The index as a public input; nothing comes after it. */
+static void finish_path(struct cs *cs, const struct merkle_path *path)
+{
+    struct boolean bits[LEVEL_BITS_MAX * MERKLE_LEVELS_MAX];
+    unsigned n = 0;
+    for (unsigned level = 0; level < path->levels; level++) {
+        for (unsigned i = 0; i < merkle_level_bits(path->arity[level]); i++, n++)
+            bits[n] = boolean_plain(VAR_ONE, path->index >> n & 1);
+    }
+    num_pack_into_inputs(cs, bits, n);
+}
+
+/* From a node to the inputs of the next hash. */
+static void next_level(const struct merkle_batch *batch, struct merkle_job *job,
+                       const struct num *current)
+{
+    struct cs cs = job_system(batch, job);
+    if (job->level == job->path.levels) {
+        finish_path(&cs, &job->path);
+        job->arity = 0;
+        return;
+    }
+    struct boolean bits[LEVEL_BITS_MAX];
+    struct num siblings[SIBLINGS_MAX], children[INSERTION_ARITY_MAX];
+    unsigned arity = job->path.arity[job->level], from = 0, before = 0;
+    for (unsigned level = 0; level < job->level; level++) {
+        from += job->path.arity[level] - 1;
+        before += merkle_level_bits(job->path.arity[level]);
+    }
+    for (unsigned i = 0; i < merkle_level_bits(arity); i++)
+        bits[i] = boolean_bit(&cs, job->path.index >> (before + i) & 1);
+    for (unsigned i = 0; i + 1 < arity; i++)
+        siblings[i] = num_alloc(&cs, &job->path.siblings[from + i]);
+    num_insert(&cs, arity, *current, bits, siblings, children);
+    for (unsigned i = 0; i < arity; i++)
+        job->inputs[i] = children[i].value;
+    job->arity = arity;
+    job->level++;
+}
+
+/* The next hash of all jobs whose next hash has this arity. */
+static void hash_together(struct merkle_batch *batch, unsigned arity)
+{
+    struct merkle_job *jobs[MERKLE_BATCH_MAX];
+    const struct fr *inputs[MERKLE_BATCH_MAX];
+    struct fr *traces[MERKLE_BATCH_MAX];
+    size_t n = 0, len = poseidon_trace_len(arity);
+    for (size_t i = 0; i < batch->n; i++) {
+        struct merkle_job *job = &batch->jobs[i];
+        if (job->arity != arity)
+            continue;
+        jobs[n] = job;
+        inputs[n] = job->inputs;
+        traces[n] = witness_extend_full(&job->witness, (uint32_t)len);
+        CHECK(traces[n]);
+        n++;
+    }
+    poseidon_traces(NULL, arity, POSEIDON_TREE, n, inputs, traces);
+    for (size_t i = 0; i < n; i++) {
+        struct num digest = { var_aux(jobs[i]->witness.n_aux - 1), traces[i][len - 1] };
+        next_level(batch, jobs[i], &digest);
+    }
+}
+
+void merkle_batch_finish(struct merkle_batch *batch)
+{
+    for (size_t i = 0; i < batch->n;) {
+        if (batch->jobs[i].arity != 0)
+            hash_together(batch, batch->jobs[i].arity);
+        else
+            CHECK(witness_part_complete(&batch->jobs[i++].witness));
+    }
+    batch->n = 0;
+}
+
+void merkle_batch_prove(struct merkle_batch *batch, const struct num *column, unsigned n,
+                        const struct merkle_path *path, struct num root)
+{
+    CHECK(path->hash == MERKLE_POSEIDON && n >= 1 && n <= POSEIDON_ARITY_MAX);
+    if (row_wanted(batch->cs)) {
+        struct num leaf = n == 1 ? *column : poseidon_circuit(batch->cs, POSEIDON_TREE, n, column);
+        merkle_prove(batch->cs, path, leaf, root);
+        return;
+    }
+    struct merkle_job *job = &batch->jobs[batch->n];
+    struct witness_size size = size_of(n, path);
+    if (!witness_skip(batch->cs->witness, &size, &job->witness))
+        return;
+    job->path = *path;
+    job->level = 0;
+    if (n == 1) {
+        next_level(batch, job, column);
+    } else {
+        job->arity = n;
+        for (unsigned i = 0; i < n; i++)
+            job->inputs[i] = column[i].value;
+    }
+    if (++batch->n == MERKLE_BATCH_MAX)
+        merkle_batch_finish(batch);
+}
