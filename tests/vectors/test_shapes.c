@@ -381,6 +381,46 @@ static void test_long_witnesses(void **state)
     assert_witnesses(true);
 }
 
+/* The 1-challenge form of a partition is the full one's beginning: all whole chunks of it agree, and
+   the last one, which it cuts short, does not. */
+static void assert_first_challenge(const struct porep_partition *partition, const char *name,
+                                   struct pool *pool)
+{
+    enum { WHOLE_CHUNKS = 6 };
+    size_t len;
+    uint8_t *text = vector_read_or_skip(name, &len);
+    struct comparison comparison = { .name = name, .text = (const char *)text };
+    struct porep_config config = *partition->config;
+    struct porep_partition one = *partition;
+    config.challenges = 1;
+    one.config = &config;
+    struct values values = values_make(&one);
+    compare(&values, pool, &comparison);
+    for (enum value_sequence i = VALUES_A; i <= VALUES_AUX; i++) {
+        const struct chunk_result *result = &comparison.chunks[i];
+        assert_int_equal(result->compared, WHOLE_CHUNKS + 1);
+        if (!result->differs || result->first != WHOLE_CHUNKS)
+            fail_msg("%s: %s-chunk %u differs", name, sequence_names[i], result->first);
+    }
+    values_free(&values);
+    mem_free(text);
+}
+
+static void test_first_challenges(void **state)
+{
+    (void)state;
+    struct pool *pool = pool_new(0);
+    assert_non_null(pool);
+    struct c1 *c1 = load_c1("sparse/c1-32GiB.json.xz", pool);
+    assert_first_challenge(c1_partition(c1, 0), "sparse/witness-32GiB-p0.txt", pool);
+    assert_first_challenge(c1_partition(c1, 9), "sparse/witness-32GiB-p9.txt", pool);
+    c1_free(c1);
+    c1 = load_c1("sparse/c1-64GiB.json.xz", pool);
+    assert_first_challenge(c1_partition(c1, 0), "sparse/witness-64GiB-p0.txt", pool);
+    c1_free(c1);
+    pool_free(pool);
+}
+
 /* One wrong bit of the witness: the chunk that it is in is named, and rows that use it differ. */
 static void test_difference_is_named(void **state)
 {
@@ -415,6 +455,7 @@ int main(void)
         cmocka_unit_test(test_budget),
         cmocka_unit_test(test_short_digests),
         cmocka_unit_test(test_short_witnesses),
+        cmocka_unit_test(test_first_challenges),
         cmocka_unit_test(test_difference_is_named),
         cmocka_unit_test(test_long_digests),
         cmocka_unit_test(test_long_witnesses),
