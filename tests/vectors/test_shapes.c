@@ -381,8 +381,8 @@ static void test_long_witnesses(void **state)
     assert_witnesses(true);
 }
 
-/* The 1-challenge form of a partition is the full one's beginning: all whole chunks of it agree, and
-   the last one, which it cuts short, does not. */
+/* The 1-challenge form of a partition is the full one's beginning: all whole chunks of it agree,
+   and the last one, which it cuts short, does not. */
 static void assert_first_challenge(const struct porep_partition *partition, const char *name,
                                    struct pool *pool)
 {
