@@ -49,7 +49,7 @@ struct common {
     struct cs *cs;
     const struct porep_partition *partition;
     const struct porep_config *config;
-    struct label_bits replica_id;
+    struct sha256_number replica_id;
     struct num comm_d;
     struct num comm_c;
     struct num comm_r_last;
@@ -61,7 +61,7 @@ static void synthesize_commitments(struct common *s)
     const struct porep_partition *partition = s->partition;
     struct num replica_id = num_alloc(cs, &partition->replica_id);
     num_inputize(cs, replica_id);
-    label_bits_of(cs, replica_id, &s->replica_id);
+    sha256_number_of(cs, replica_id, &s->replica_id);
     s->comm_d = num_alloc(cs, &partition->comm_d);
     num_inputize(cs, s->comm_d);
     struct num comm_r = num_alloc(cs, &partition->comm_r);
@@ -107,7 +107,7 @@ static void create_labels(struct common *s, const struct boolean node[64],
                           struct num columns[POREP_PARENTS][POREP_LAYERS_MAX],
                           struct num labels[POREP_LAYERS_MAX])
 {
-    struct label_bits *parents = mem_alloc(POREP_PARENTS, sizeof *parents);
+    struct sha256_number *parents = mem_alloc(POREP_PARENTS, sizeof *parents);
     if (!parents) {
         cs_fail(s->cs, CUZK_NO_MEMORY);
         return;
@@ -117,7 +117,7 @@ static void create_labels(struct common *s, const struct boolean node[64],
         cs_push(s->cs, "label");
         for (size_t p = 0; p < n_parents; p++) {
             uint32_t row = p < POREP_DRG_PARENTS ? layer - 1 : layer - 2;
-            label_bits_of(s->cs, columns[p][row], &parents[p]);
+            sha256_number_of(s->cs, columns[p][row], &parents[p]);
         }
         labels[layer - 1] =
             label_create(s->cs, &s->replica_id, parents, n_parents, layer, node);

@@ -56,24 +56,31 @@ static void enforce_unpacking(struct cs *cs, struct num x, const struct boolean 
     lc_free(&sum);
 }
 
-/* The witness of num_to_bits: its variables are its bits, in order. */
-static void append_bits(struct cs *cs, const uint64_t limbs[4], struct boolean bits[FR_BITS])
+void num_to_bits_witness(struct cs *cs, struct num x, uint64_t limbs[4])
 {
-    uint32_t first = cs->witness->n_aux;
+    fr_to_limbs(limbs, &x.value);
     for (unsigned i = 0; i < 4; i++)
         witness_append_bits(cs->witness, limbs[i], i < 3 ? 64 : FR_BITS - 192);
+}
+
+/* In the witness driver: the variables are x's bits, in order. */
+static void append_bits(struct cs *cs, struct num x, struct boolean bits[FR_BITS])
+{
+    uint64_t limbs[4];
+    uint32_t first = cs->witness->n_aux;
+    num_to_bits_witness(cs, x, limbs);
     for (unsigned i = 0; i < FR_BITS; i++)
         bits[i] = boolean_plain(var_aux(first + i), limbs[i / 64] >> i % 64 & 1);
 }
 
 void num_to_bits(struct cs *cs, struct num x, struct boolean bits[FR_BITS])
 {
-    uint64_t limbs[4];
-    fr_to_limbs(limbs, &x.value);
     if (!row_wanted(cs)) {
-        append_bits(cs, limbs, bits);
+        append_bits(cs, x, bits);
         return;
     }
+    uint64_t limbs[4];
+    fr_to_limbs(limbs, &x.value);
     struct var outs[FR_BITS];
     struct cs_template use = { .name = "to-bits", .externals = &x.var, .n_externals = 1 };
     if (cs_template_begin(cs, &use, outs, FR_BITS)) {
@@ -160,7 +167,7 @@ void num_decompose(struct cs *cs, struct num x, size_t n, struct boolean *bits)
         return;
     }
     if (!row_wanted(cs)) {
-        append_bits(cs, limbs, bits);
+        append_bits(cs, x, bits);
         return;
     }
     struct var outs[FR_BITS];

@@ -20,6 +20,9 @@ void num_inputize(struct cs *cs, struct num x);
    circuits accept either. */
 void num_to_bits(struct cs *cs, struct num x, struct boolean bits[FR_BITS]);
 
+/* What num_to_bits does in the witness driver, for gadgets that take x's limbs instead of bits. */
+void num_to_bits_witness(struct cs *cs, struct num x, uint64_t limbs[4]);
+
 /* As num_to_bits, but only the decomposition below r satisfies the rows. */
 void num_to_bits_strict(struct cs *cs, struct num x, struct boolean bits[FR_BITS]);
 

@@ -216,6 +216,22 @@ static void compress_template(struct cs *cs, const struct block_kind *kind, uint
     }
 }
 
+static void compress_words(struct witness *witness, const struct word_planes message[16],
+                           struct uint32 state[8])
+{
+    struct sha256_words words;
+    for (size_t i = 0; i < 8; i++)
+        words.word[i] = word_planes_of_le_bits(state[i].bit);
+    sha256_compress_witness(witness, message, &words);
+    for (size_t i = 0; i < 256; i++) {
+        const struct word_planes *word = &words.word[i / 32];
+        bool value = word->value >> i % 32 & 1;
+        state[i / 32].bit[i % 32] =
+            word->constant ? boolean_constant(value)
+                           : boolean_plain(var_aux(words.first[i / 32] + i % 32), value);
+    }
+}
+
 void sha256_compress_circuit(struct cs *cs, const struct boolean message[SHA256_BLOCK_BITS],
                              struct uint32 state[8])
 {
@@ -223,7 +239,7 @@ void sha256_compress_circuit(struct cs *cs, const struct boolean message[SHA256_
     for (size_t t = 0; t < 16; t++)
         planes[t] = word_planes_of_be_bits(message + 32 * t);
     if (!row_wanted(cs)) {
-        sha256_compress_witness(cs, planes, state);
+        compress_words(cs->witness, planes, state);
         return;
     }
     const struct block_kind *kind = kind_of_block(planes, state);
@@ -266,13 +282,33 @@ struct num sha256_pack_digest(struct cs *cs, const struct boolean digest[SHA256_
     return num_pack_bits(cs, bits, FR_CAPACITY);
 }
 
+void sha256_number_of(struct cs *cs, struct num x, struct sha256_number *out)
+{
+    if (row_wanted(cs)) {
+        struct boolean bits[FR_BITS];
+        num_to_bits(cs, x, bits);
+        num_reverse_bits_in_bytes(bits, FR_BITS, out->bit);
+    } else {
+        uint64_t limbs[4];
+        num_to_bits_witness(cs, x, limbs);
+        word_planes_of_limbs(out->word, limbs);
+    }
+}
+
 struct num sha256_hash_nodes(struct cs *cs, struct num left, struct num right)
 {
-    struct boolean bits[FR_BITS], message[SHA256_BLOCK_BITS], digest[SHA256_BITS];
-    num_to_bits(cs, left, bits);
-    num_reverse_bits_in_bytes(bits, FR_BITS, message);
-    num_to_bits(cs, right, bits);
-    num_reverse_bits_in_bytes(bits, FR_BITS, message + SHA256_BITS);
+    struct sha256_number numbers[2];
+    sha256_number_of(cs, left, &numbers[0]);
+    sha256_number_of(cs, right, &numbers[1]);
+    if (!row_wanted(cs)) {
+        struct word_planes words[16];
+        memcpy(words, numbers[0].word, sizeof numbers[0].word);
+        memcpy(words + 8, numbers[1].word, sizeof numbers[1].word);
+        return sha256_hash_witness(cs->witness, words, 16);
+    }
+    struct boolean message[SHA256_BLOCK_BITS], digest[SHA256_BITS];
+    memcpy(message, numbers[0].bit, sizeof numbers[0].bit);
+    memcpy(message + SHA256_BITS, numbers[1].bit, sizeof numbers[1].bit);
     sha256_circuit(cs, message, SHA256_BLOCK_BITS, digest);
     return sha256_pack_digest(cs, digest);
 }

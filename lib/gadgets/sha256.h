@@ -12,6 +12,7 @@
 #define GADGETS_SHA256_H
 
 #include "gadgets/num.h"
+#include "gadgets/sha256_witness.h"
 #include "gadgets/uint32.h"
 
 enum { SHA256_BLOCK_BITS = 512, SHA256_BITS = 256 };
@@ -30,6 +31,15 @@ void sha256_circuit(struct cs *cs, const struct boolean *bits, size_t n,
 
 /* Digest as a number: its bits in number order, without the last two. */
 struct num sha256_pack_digest(struct cs *cs, const struct boolean digest[SHA256_BITS]);
+
+/* A number as SHA-256 reads it: its 255 bits and a constant 0, in the order of byte strings. */
+struct sha256_number {
+    struct boolean bit[SHA256_BITS];
+    struct word_planes word[8]; /* instead, in the witness driver */
+};
+
+/* Decomposes x anew. */
+void sha256_number_of(struct cs *cs, struct num x, struct sha256_number *out);
 
 /* A node of a SHA-256 tree (part D.2): packed digest of the bits of left and right. */
 struct num sha256_hash_nodes(struct cs *cs, struct num left, struct num right);

@@ -1,9 +1,13 @@
 /* Mirrors gadgets/sha256.c operation by operation; gadgets/boolean.c has the rules that decide
-   which bits get a variable. Words without constants take a few instructions an operation; the few
-   choices and majorities that meet constants (after a constant state) go bit by bit. */
+   which bits get a variable. Words that are 32 variables, nearly all, take the plain steps, whose
+   numbers of bits are constants; the others carry planes that say what each bit is. */
 #include "gadgets/sha256_witness.h"
 
+#include "base/bytes.h"
+#include "base/check.h"
+#include "base/hash.h"
 #include "gadgets/sha256_tables.h"
+#include "gadgets/uint32.h"
 #include "r1cs/witness.h"
 
 typedef struct word_planes word;
@@ -193,31 +197,95 @@ static word word_maj(struct witness *witness, word a, word b, word c)
     return out;
 }
 
-static word word_add(struct witness *witness, const word *addends, size_t n)
+/* Words whose sum is taken only when it is needed. */
+struct sum {
+    uint64_t value;
+    uint32_t constant;
+};
+
+static inline struct sum sum_of(word a)
 {
-    uint64_t sum = 0;
-    uint32_t constant = UINT32_MAX;
-    for (size_t k = 0; k < n; k++) {
-        sum += addends[k].value;
-        constant &= addends[k].constant;
+    return (struct sum){ a.value, a.constant };
+}
+
+static inline struct sum sum_and(struct sum sum, word a)
+{
+    return (struct sum){ sum.value + a.value, sum.constant & a.constant };
+}
+
+/* The sum of n words. */
+static word sum_word(struct witness *witness, struct sum sum, size_t n)
+{
+    if (sum.constant == UINT32_MAX)
+        return word_constant((uint32_t)sum.value);
+    witness_append_bits(witness, sum.value, uint32_sum_bits(n));
+    return (word){ .value = (uint32_t)sum.value };
+}
+
+static inline bool is_plain(word a)
+{
+    return (a.constant | a.negated) == 0;
+}
+
+/* --- The message's words ---------------------------------------------------------------------- */
+
+static void extend_step(struct witness *witness, word *w)
+{
+    word a = w[-15], b = w[-2];
+    word s0 = word_xor(witness, word_rotr(a, 7), word_rotr(a, 18));
+    s0 = word_xor(witness, s0, word_shr(a, 3));
+    word s1 = word_xor(witness, word_rotr(b, 17), word_rotr(b, 19));
+    s1 = word_xor(witness, s1, word_shr(b, 10));
+    struct sum sum = sum_and(sum_and(sum_and(sum_of(w[-16]), s0), w[-7]), s1);
+    w[0] = sum_word(witness, sum, 4);
+}
+
+/* n steps whose words −15 and −2 are plain. The zeros that are shifted in get no variables. */
+static void extend_plain(struct witness *witness, word *w, size_t n)
+{
+    enum { STEP_BITS = 32 + 29 + 32 + 22 + 34 };
+    struct witness_run run;
+    if (!witness_run_start(&run, witness, (uint32_t)n * STEP_BITS))
+        return;
+    for (; n > 0; n--, w++) {
+        uint32_t a = w[-15].value, b = w[-2].value;
+        uint32_t x0 = rotr(a, 7) ^ rotr(a, 18), x1 = rotr(b, 17) ^ rotr(b, 19);
+        uint32_t s0 = x0 ^ a >> 3, s1 = x1 ^ b >> 10;
+        uint64_t sum = (uint64_t)w[-16].value + s0 + w[-7].value + s1;
+        witness_run_put(&run, x0 | (uint64_t)(s0 & UINT32_MAX >> 3) << 32, 32 + 29);
+        witness_run_put(&run, x1 | (uint64_t)(s1 & UINT32_MAX >> 10) << 32, 32 + 22);
+        witness_run_put(&run, sum, 34);
+        w[0] = (word){ .value = (uint32_t)sum };
     }
-    if (constant == UINT32_MAX)
-        return word_constant((uint32_t)sum);
-    witness_append_bits(witness, sum, uint32_sum_bits(n));
-    return (word){ .value = (uint32_t)sum };
+    witness_run_finish(&run);
 }
 
 static void extend(struct witness *witness, word w[64])
 {
-    for (size_t t = 16; t < 64; t++) {
-        word a = w[t - 15], b = w[t - 2];
-        word s0 = word_xor(witness, word_rotr(a, 7), word_rotr(a, 18));
-        s0 = word_xor(witness, s0, word_shr(a, 3));
-        word s1 = word_xor(witness, word_rotr(b, 17), word_rotr(b, 19));
-        s1 = word_xor(witness, s1, word_shr(b, 10));
-        w[t] = word_add(witness, (word[]){ w[t - 16], s0, w[t - 7], s1 }, 4);
+    for (size_t t = 16; t < 64;) {
+        /* Words from 16 on are plain or constant; 17 … come with their steps. */
+        size_t n = 0;
+        while (t + n < 64 && is_plain(w[t + n - 15]) && (n >= 2 || is_plain(w[t + n - 2])) &&
+               n < 15)
+            n++;
+        if (n > 0) {
+            extend_plain(witness, &w[t], n);
+            t += n;
+        } else {
+            extend_step(witness, &w[t++]);
+        }
     }
 }
+
+/* --- The rounds ------------------------------------------------------------------------------- */
+
+/* s = a … h. The sums that make the next a and e wait for the round that needs them. */
+struct rounds {
+    word s[8];
+    struct sum for_a, for_e;
+};
+
+enum { ADDENDS_A = 7, ADDENDS_E = 6, SUM_BITS = 35 };
 
 static word word_sigma(struct witness *witness, word a, const unsigned by[3])
 {
@@ -225,54 +293,146 @@ static word word_sigma(struct witness *witness, word a, const unsigned by[3])
     return word_xor(witness, x, word_rotr(a, by[2]));
 }
 
-/* A sum of the state at the end: its low 32 bits are the first 32 of its variables. */
-static void output(struct witness *witness, struct uint32 *out, const word *addends, size_t n)
+static void round_step(struct witness *witness, struct rounds *r, size_t i, word w)
 {
-    uint32_t first = witness->n_aux;
-    word sum = word_add(witness, addends, n);
-    for (unsigned i = 0; i < 32; i++) {
-        bool value = sum.value >> i & 1;
-        out->bit[i] = sum.constant ? boolean_constant(value)
-                                   : boolean_plain(var_aux(first + i), value);
+    word *s = r->s;
+    if (i > 0)
+        s[4] = sum_word(witness, r->for_e, ADDENDS_E);
+    word s1 = word_sigma(witness, s[4], (const unsigned[]){ 6, 11, 25 });
+    word ch = word_ch(witness, s[4], s[5], s[6]);
+    if (i > 0)
+        s[0] = sum_word(witness, r->for_a, ADDENDS_A);
+    word s0 = word_sigma(witness, s[0], (const unsigned[]){ 2, 13, 22 });
+    word maj = word_maj(witness, s[0], s[1], s[2]);
+    struct sum t1 = sum_and(sum_and(sum_and(sum_of(s[7]), s1), ch), w);
+    t1 = sum_and(t1, word_constant(sha256_round_constants[i]));
+    r->for_e = sum_and(t1, s[3]);
+    r->for_a = sum_and(sum_and(t1, s0), maj);
+    memmove(&s[1], &s[0], 7 * sizeof *s);
+}
+
+static inline void put_sigma(struct witness_run *run, uint32_t first, uint32_t both)
+{
+    witness_run_put(run, first | (uint64_t)both << 32, 64);
+}
+
+/* Rounds first … 63 on a state that is plain. */
+static void rounds_plain(struct witness *witness, struct rounds *r, size_t first, const word w[64])
+{
+    enum { ROUND_BITS = 2 * SUM_BITS + 64 + 32 + 64 + 64 };
+    struct witness_run run;
+    size_t n_bits = (64 - first) * ROUND_BITS - (first == 0 ? 2 * SUM_BITS : 0);
+    if (!witness_run_start(&run, witness, (uint32_t)n_bits))
+        return;
+    uint32_t a = r->s[0].value, b = r->s[1].value, c = r->s[2].value, d = r->s[3].value;
+    uint32_t e = r->s[4].value, f = r->s[5].value, g = r->s[6].value, h = r->s[7].value;
+    uint64_t for_a = r->for_a.value, for_e = r->for_e.value;
+    for (size_t i = first; i < 64; i++) {
+        if (i > 0) {
+            e = (uint32_t)for_e;
+            witness_run_put(&run, for_e, SUM_BITS);
+        }
+        uint32_t x1 = rotr(e, 6) ^ rotr(e, 11), s1 = x1 ^ rotr(e, 25);
+        uint32_t ch = (e & f) ^ (~e & g);
+        put_sigma(&run, x1, s1);
+        witness_run_put(&run, ch, 32);
+        if (i > 0) {
+            a = (uint32_t)for_a;
+            witness_run_put(&run, for_a, SUM_BITS);
+        }
+        uint32_t x0 = rotr(a, 2) ^ rotr(a, 13), s0 = x0 ^ rotr(a, 22);
+        uint32_t both = b & c, maj = both | (a & (b | c));
+        put_sigma(&run, x0, s0);
+        witness_run_put(&run, spread(maj) | spread(both) << 1, 64);
+        uint64_t t1 = (uint64_t)h + s1 + ch + sha256_round_constants[i] + w[i].value;
+        for_e = t1 + d;
+        for_a = t1 + s0 + maj;
+        h = g, g = f, f = e;
+        d = c, c = b, b = a;
+    }
+    witness_run_finish(&run);
+    /* a and e are not made any more, s is as round_step leaves it. */
+    const uint32_t s[8] = { a, b, c, d, e, f, g, h };
+    for (size_t i = 0; i < 8; i++)
+        r->s[i] = (word){ .value = s[i] };
+    r->for_a = (struct sum){ .value = for_a };
+    r->for_e = (struct sum){ .value = for_e };
+}
+
+/* All that round i uses. a and e are made by it from sums, except in the first round; the sums are
+   not constant then, because the sigma of a plain word is among their addends. */
+static bool state_is_plain(const struct rounds *r, size_t i)
+{
+    for (size_t k = 0; k < 8; k++) {
+        if ((i == 0 || k % 4 != 0) && !is_plain(r->s[k]))
+            return false;
+    }
+    return true;
+}
+
+static void output(struct witness *witness, const struct rounds *r, struct sha256_words *state)
+{
+    for (size_t i = 0; i < 8; i++) {
+        struct sum sum = i == 0 ? r->for_a : i == 4 ? r->for_e : sum_of(r->s[i]);
+        sum = sum_and(sum, state->word[i]);
+        state->first[i] = witness->n_aux;
+        state->word[i] =
+            sum_word(witness, sum, i == 0 ? ADDENDS_A + 1 : i == 4 ? ADDENDS_E + 1 : 2);
     }
 }
 
-void sha256_compress_witness(struct cs *cs, const struct word_planes message[16],
-                             struct uint32 state[8])
+void sha256_compress_witness(struct witness *witness, const struct word_planes message[16],
+                             struct sha256_words *state)
 {
-    struct witness *witness = cs->witness;
-    word w[64], s[8], initial[8];
+    word w[64];
+    struct rounds r;
     memcpy(w, message, 16 * sizeof *w);
     extend(witness, w);
-    for (size_t i = 0; i < 8; i++)
-        s[i] = initial[i] = word_planes_of_le_bits(state[i].bit);
+    memcpy(r.s, state->word, sizeof r.s);
+    size_t i = 0;
+    while (i < 64 && !state_is_plain(&r, i)) {
+        round_step(witness, &r, i, w[i]);
+        i++;
+    }
+    if (i < 64)
+        rounds_plain(witness, &r, i, w);
+    output(witness, &r, state);
+}
 
-    /* s = a … h. The sums that make the next a and e wait for the round that needs them. */
-    word for_a[8], for_e[7];
-    for (size_t i = 0; i < 64; i++) {
-        if (i > 0)
-            s[4] = word_add(witness, for_e, 6);
-        word s1 = word_sigma(witness, s[4], (const unsigned[]){ 6, 11, 25 });
-        word ch = word_ch(witness, s[4], s[5], s[6]);
-        word t1[5] = { s[7], s1, ch, word_constant(sha256_round_constants[i]), w[i] };
-        if (i > 0)
-            s[0] = word_add(witness, for_a, 7);
-        word s0 = word_sigma(witness, s[0], (const unsigned[]){ 2, 13, 22 });
-        word maj = word_maj(witness, s[0], s[1], s[2]);
-        memcpy(for_e, t1, sizeof t1);
-        memcpy(for_a, t1, sizeof t1);
-        for_e[5] = s[3];
-        for_a[5] = s0;
-        for_a[6] = maj;
-        memmove(&s[1], &s[0], 7 * sizeof *s);
+/* --- Messages --------------------------------------------------------------------------------- */
+
+void word_planes_of_limbs(struct word_planes words[8], const uint64_t limbs[4])
+{
+    for (size_t i = 0; i < 8; i++)
+        words[i] = (word){ .value = __builtin_bswap32((uint32_t)(limbs[i / 2] >> 32 * (i % 2))) };
+    words[7].constant = 0x80; /* the bit behind the number */
+}
+
+struct num sha256_hash_witness(struct witness *witness, const struct word_planes *message,
+                               size_t n)
+{
+    struct sha256_words state;
+    word block[16];
+    for (size_t i = 0; i < 8; i++)
+        state.word[i] = word_constant(sha256_iv[i]);
+    bool done = false;
+    for (size_t at = 0; !done; at += 16) {
+        for (size_t i = 0; i < 16; i++) {
+            block[i] = at + i < n ? message[at + i]
+                                  : word_constant(at + i == n ? UINT32_C(1) << 31 : 0);
+        }
+        done = at + 16 >= n + 3;
+        if (done)
+            block[15] = word_constant((uint32_t)(32 * n));
+        sha256_compress_witness(witness, block, &state);
     }
-    for_a[7] = initial[0];
-    for_e[6] = initial[4];
-    output(witness, &state[0], for_a, 8);
-    for (size_t i = 1; i < 8; i++) {
-        if (i == 4)
-            output(witness, &state[4], for_e, 7);
-        else
-            output(witness, &state[i], (word[]){ initial[i], s[i] }, 2);
-    }
+    uint8_t bytes[SHA256_BYTES];
+    for (size_t i = 0; i < 8; i++)
+        store_u32_be(bytes + 4 * i, state.word[i].value);
+    struct num packed;
+    bytes[FR_BYTES - 1] &= 0x3f;
+    CHECK(fr_from_bytes(&packed.value, bytes));
+    packed.var = var_aux(witness->n_aux);
+    witness_append_full(witness, &packed.value);
+    return packed;
 }

@@ -3,7 +3,9 @@
 #ifndef GADGETS_SHA256_WITNESS_H
 #define GADGETS_SHA256_WITNESS_H
 
-#include "gadgets/uint32.h"
+#include "gadgets/num.h"
+
+struct witness;
 
 /* A 32-bit word of Booleans, one bit plane for each property. In constant bits `negated` is the
    value, so that value ^ negated is the value of the underlying variable, and 0 in constants. */
@@ -17,10 +19,23 @@ struct word_planes {
 struct word_planes word_planes_of_le_bits(const struct boolean bits[32]);
 struct word_planes word_planes_of_be_bits(const struct boolean bits[32]);
 
-/* Appends to cs->witness exactly what sha256_compress_circuit would through its Booleans, and
-   updates the state. The system is in the witness driver; any mixture of constant and negated bits
-   will do. */
-void sha256_compress_witness(struct cs *cs, const struct word_planes message[16],
-                             struct uint32 state[8]);
+/* A number of 255 bits and a constant 0 in the order of byte strings: the 8 words that
+   num_reverse_bits_in_bytes makes of it. */
+void word_planes_of_limbs(struct word_planes words[8], const uint64_t limbs[4]);
+
+/* A block's state. Words that a block leaves are constant, or 32 variables in a row. */
+struct sha256_words {
+    struct word_planes word[8];
+    uint32_t first[8]; /* aux variable of the least significant bit */
+};
+
+/* Appends exactly what the block's rows would allocate through their Booleans, and updates the
+   state; any mixture of constant and negated bits will do. */
+void sha256_compress_witness(struct witness *witness, const struct word_planes message[16],
+                             struct sha256_words *state);
+
+/* sha256_circuit and sha256_pack_digest of a message of n words. */
+struct num sha256_hash_witness(struct witness *witness, const struct word_planes *message,
+                               size_t n);
 
 #endif

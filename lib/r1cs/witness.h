@@ -75,6 +75,52 @@ static inline void witness_append_bits(struct witness *witness, uint64_t word, u
     witness->n_aux = at + count;
 }
 
+/* A run of bits whose number is known before: faster than one append after the other, since what is
+   not a whole word yet stays in a register. */
+struct witness_run {
+    uint64_t *place;
+    uint64_t word;   /* what will be there, its lowest `used` bits so far */
+    unsigned used;   /* < 64 */
+    uint64_t behind; /* what is there already in the last word, after the run */
+};
+
+/* Makes room for `count` bits, of which each has to be put then. False if they do not fit. */
+static inline bool witness_run_start(struct witness_run *run, struct witness *witness,
+                                     uint32_t count)
+{
+    uint32_t at = witness->n_aux;
+    if (witness->aux_capacity - at < count) {
+        witness->overflow = true;
+        return false;
+    }
+    uint32_t end = witness->n_aux = at + count;
+    run->place = &witness->bits[at / 64];
+    run->used = at % 64;
+    run->word = *run->place;
+    run->behind = witness->bits[end / 64] & ~(uint64_t)0 << end % 64;
+    return true;
+}
+
+/* The next `count` (1 … 64, the same in every call at one place) bits; the others of `bits` are
+   zero. Without branches, as runs start anywhere in a word. */
+static inline void witness_run_put(struct witness_run *run, uint64_t bits, unsigned count)
+{
+    uint64_t word = run->word | bits << run->used;
+    uint64_t rest = bits >> 1 >> (63 - run->used);
+    unsigned used = run->used + count;
+    *run->place = word;
+    run->place += used / 64;
+    run->word = used >= 64 ? rest : word;
+    run->used = used % 64;
+}
+
+/* After the last bit. */
+static inline void witness_run_finish(const struct witness_run *run)
+{
+    if (run->used > 0)
+        *run->place = run->word | run->behind;
+}
+
 /* Appends one full-size variable. */
 static inline void witness_append_full(struct witness *witness, const struct fr *value)
 {

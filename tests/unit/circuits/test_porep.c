@@ -118,17 +118,17 @@ static void build_label(struct cs *cs, const void *input)
 {
     uint32_t layer = *(const uint32_t *)input;
     size_t n_parents = layer == 1 ? 6 : 14;
-    struct label_bits replica_id, parents[14];
+    struct sha256_number replica_id, parents[14];
     struct num nums[14];
     struct boolean node[64];
-    label_bits_of(cs, num_alloc(cs, &fr_one), &replica_id);
+    sha256_number_of(cs, num_alloc(cs, &fr_one), &replica_id);
     for (size_t i = 0; i < n_parents; i++) {
         struct fr value;
         fr_from_u64(&value, i + 1);
         nums[i] = num_alloc(cs, &value);
     }
     for (size_t i = 0; i < n_parents; i++)
-        label_bits_of(cs, nums[i], &parents[i]);
+        sha256_number_of(cs, nums[i], &parents[i]);
     num_uint64_bits(cs, 5, node);
     label_create(cs, &replica_id, parents, n_parents, layer, node);
 }

@@ -5,6 +5,8 @@
 #include "gadgets/merkle_batch.h"
 #include "gadgets/poseidon_circuit.h"
 #include "gadgets/sha256.h"
+#include "gadgets/sha256_witness.h"
+#include "r1cs/witness.h"
 
 /* --- SHA-256 blocks --------------------------------------------------------------------------- */
 
@@ -186,6 +188,89 @@ static void hashes_are_those_of_sha256(void **state)
     }
 }
 
+/* Numbers one after the other, which end at all places of a block that a message of whole words can
+   end at, and take one to four blocks. */
+struct numbers {
+    size_t n; /* of words of the message */
+    const struct fr *values;
+};
+
+static void build_number_hash(struct cs *cs, const void *input)
+{
+    const struct numbers *numbers = input;
+    struct boolean bits[48 * 32], digest[SHA256_BITS];
+    struct word_planes words[48];
+    for (size_t i = 0; i < numbers->n; i += 8) {
+        struct sha256_number number;
+        sha256_number_of(cs, num_alloc(cs, &numbers->values[i / 8]), &number);
+        memcpy(bits + 32 * i, number.bit, sizeof number.bit);
+        memcpy(words + i, number.word, sizeof number.word);
+    }
+    if (cs->witness) {
+        sha256_hash_witness(cs->witness, words, numbers->n);
+    } else {
+        sha256_circuit(cs, bits, 32 * numbers->n, digest);
+        sha256_pack_digest(cs, digest);
+    }
+}
+
+static void hashes_of_numbers(void **state)
+{
+    (void)state;
+    uint64_t random = 5;
+    struct fr values[6] = { fr_zero, fr_minus_one, fr_one };
+    for (size_t n = 1; n <= 48; n++) {
+        for (size_t i = 3; i < 6; i++)
+            values[i] = test_random_fr(&random);
+        struct numbers numbers = { n, values + n % 4 };
+        if (n > 16)
+            numbers.values = values;
+        struct circuit_program program = { build_number_hash, &numbers };
+        assert_int_equal(compare_drivers(&program), 0);
+    }
+}
+
+/* Runs of all kinds of lengths at all places of a word, with other bits before and behind. */
+static void runs_of_bits(void **state)
+{
+    (void)state;
+    static const unsigned counts[] = { 1, 2, 35, 61, 54, 34, 32, 64, 63, 2, 64, 64 };
+    enum { N = sizeof counts / sizeof counts[0], BITS = 1024 };
+    uint64_t random = 6;
+    for (unsigned at = 0; at < 64; at++) {
+        for (unsigned n = 1; n <= N; n++) {
+            uint64_t one[BITS / 64 + 1] = { 0 }, other[BITS / 64 + 1] = { 0 };
+            struct witness a = { .bits = one, .aux_capacity = BITS };
+            struct witness b = { .bits = other, .aux_capacity = BITS };
+            uint32_t total = 0;
+            for (unsigned i = 0; i < n; i++)
+                total += counts[i];
+            if (at > 0) {
+                witness_append_bits(&a, UINT64_MAX, at);
+                witness_append_bits(&b, UINT64_MAX, at);
+            }
+            b.n_aux += total;
+            witness_append_bits(&b, UINT64_MAX, 64);
+            b.n_aux = at;
+            struct witness_run run = { 0 };
+            assert_true(witness_run_start(&run, &b, total));
+            for (unsigned i = 0; i < n; i++) {
+                uint64_t bits = test_random(&random) >> (64 - counts[i]);
+                witness_append_bits(&a, bits, counts[i]);
+                witness_run_put(&run, bits, counts[i]);
+            }
+            witness_run_finish(&run);
+            assert_int_equal(a.n_aux, b.n_aux);
+            witness_append_bits(&a, UINT64_MAX, 64);
+            assert_memory_equal(one, other, sizeof one);
+        }
+    }
+    struct witness_run run;
+    struct witness full = { .aux_capacity = 100, .n_aux = 90 };
+    assert_false(witness_run_start(&run, &full, 11));
+    assert_true(full.overflow && full.n_aux == 90);
+}
+
 /* --- Numbers, Poseidon and paths -------------------------------------------------------------- */
 
 struct values {
@@ -343,6 +428,8 @@ int main(void)
         cmocka_unit_test(blocks_of_the_circuits),
         cmocka_unit_test(blocks_of_any_mixture),
         cmocka_unit_test(hashes_are_those_of_sha256),
+        cmocka_unit_test(hashes_of_numbers),
+        cmocka_unit_test(runs_of_bits),
         cmocka_unit_test(numbers_and_poseidon),
         cmocka_unit_test(paths),
         cmocka_unit_test(proofs_made_together),
