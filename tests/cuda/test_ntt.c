@@ -1,6 +1,7 @@
 /* The quotient on the device against its twin on the processor, element by element.
 
-   CUZK_CUDA_LOG2_MAX raises the largest size (default 20); times are printed. */
+   CUZK_CUDA_LOG2_MIN and CUZK_CUDA_LOG2_MAX choose the sizes (default: 1 to 20); times are
+   printed. */
 #include "cuda/device.h"
 
 #include "backend/cuda/ntt.h"
@@ -10,6 +11,8 @@
 
 #include <stdlib.h>
 
+enum { LOG2_ALL_PATTERNS = 19 };
+
 static uint64_t next(uint64_t *state)
 {
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
@@ -18,75 +21,124 @@ static uint64_t next(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-/* Any canonical residues will do; edges among them. */
-static void fill(struct fr *elements, size_t n, uint64_t seed)
+/* Canonical residues, also the largest one, r - 1. */
+static const struct fr largest = {
+    {{0xffffffff00000000u, 0x53bda402fffe5bfeu, 0x3339d80809a1d805u, 0x73eda753299d7d48u}}};
+
+static struct fr residue(uint64_t *state)
 {
-    for (size_t i = 0; i < n; i++) {
-        switch (next(&seed) % 16) {
-        case 0:
-            elements[i] = fr_zero;
-            break;
-        case 1:
-            elements[i] = fr_minus_one;
-            break;
-        case 2: /* r - 1 as a residue */
-            fr_from_u64(&elements[i], 1);
-            elements[i].v.l[0] = 0xffffffff00000000u;
-            elements[i].v.l[1] = 0x53bda402fffe5bfeu;
-            elements[i].v.l[2] = 0x3339d80809a1d805u;
-            elements[i].v.l[3] = 0x73eda753299d7d48u;
-            break;
-        default:
-            for (size_t k = 0; k < 4; k++)
-                elements[i].v.l[k] = next(&seed);
-            elements[i].v.l[3] &= 0x3fffffffffffffffu;
-        }
+    struct fr out;
+    switch (next(state) % 16) {
+    case 0:
+        return fr_zero;
+    case 1:
+        return fr_minus_one;
+    case 2:
+        return largest;
+    case 3:
+        fr_from_u64(&out, next(state) & 1);
+        return out;
+    default:
+        for (size_t k = 0; k < 4; k++)
+            out.v.l[k] = next(state);
+        out.v.l[3] &= 0x3fffffffffffffffu;
+        return out;
     }
+}
+
+enum pattern { MIXED, ALL_ZERO, ALL_ONE, ALL_LARGEST, ALL_EQUAL, SINGLE, PATTERN_COUNT };
+static const char *const pattern_names[] = {"mixed",       "all 0",     "all 1",
+                                            "all largest", "all equal", "one element"};
+
+static void fill(struct fr *elements, size_t n, enum pattern pattern, uint64_t seed)
+{
+    struct fr value = fr_zero;
+    if (pattern == ALL_ONE)
+        fr_from_u64(&value, 1);
+    if (pattern == ALL_LARGEST)
+        value = largest;
+    if (pattern == ALL_EQUAL)
+        value = residue(&seed);
+    for (size_t i = 0; i < n; i++)
+        elements[i] = pattern == MIXED ? residue(&seed) : value;
+    if (pattern == SINGLE)
+        elements[next(&seed) % n] = largest;
+}
+
+struct vectors {
+    struct fr *a, *b, *found; /* on the host */
+    void *a_device, *b_device, *c_device, *tables;
+};
+
+/* a and b, filled, to the device's quotient in `found`; the milliseconds that took. */
+static double run_device(struct vectors *v, unsigned log2_n)
+{
+    const size_t bytes = sizeof(struct fr) << log2_n;
+    cudaEvent_t events[2];
+    for (int i = 0; i < 2; i++)
+        MUST(cudaEventCreate(&events[i]));
+    MUST(cudaMemcpy(v->a_device, v->a, bytes, cudaMemcpyHostToDevice));
+    MUST(cudaMemcpy(v->b_device, v->b, bytes, cudaMemcpyHostToDevice));
+    MUST(cudaMemset(v->c_device, 0xa5, bytes));
+    MUST(cudaEventRecord(events[0], NULL));
+    MUST(ntt_quotient_enqueue(log2_n, v->tables, v->a_device, v->b_device, v->c_device, NULL));
+    MUST(cudaEventRecord(events[1], NULL));
+    double ms = event_ms(events[0], events[1]);
+    MUST(cudaMemcpy(v->found, v->a_device, bytes, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 2; i++)
+        MUST(cudaEventDestroy(events[i]));
+    return ms;
+}
+
+static void check_pattern(struct vectors *v, unsigned log2_n, enum pattern pattern,
+                          struct pool *pool)
+{
+    const size_t n = (size_t)1 << log2_n;
+    struct cuzk_error err;
+    fill(v->a, n, pattern, log2_n);
+    fill(v->b, n, pattern, log2_n + 100);
+    double best_ms = 1e9;
+    for (int run = 0; run < (pattern == MIXED ? 4 : 1); run++) {
+        double ms = run_device(v, log2_n);
+        best_ms = ms < best_ms ? ms : best_ms;
+    }
+    assert_ok(ntt_quotient(v->a, v->b, log2_n, NULL, pool, &err), err);
+    size_t wrong = 0;
+    for (size_t i = 0; i < n; i++)
+        wrong += !fr_equal(&v->a[i], &v->found[i]);
+    if (pattern == MIXED)
+        printf("quotient 2^%u: %.3f ms\n", log2_n, best_ms);
+    if (wrong > 0)
+        fail_msg("2^%u, %s: %zu of %zu differ", log2_n, pattern_names[pattern], wrong, n);
 }
 
 static void check_size(unsigned log2_n, struct pool *pool)
 {
     const size_t n = (size_t)1 << log2_n, bytes = n * sizeof(struct fr);
-    struct cuzk_error err;
-    struct fr *a = mem_alloc(n, sizeof *a), *b = mem_alloc(n, sizeof *b);
-    struct fr *found = mem_alloc(n, sizeof *found);
-    fill(a, n, log2_n);
-    fill(b, n, log2_n + 100);
-    void *a_device = device_copy(a, bytes), *b_device = device_copy(b, bytes);
-    void *c_device = device_alloc(bytes), *tables = device_alloc(ntt_table_bytes(log2_n));
-    cudaEvent_t events[3];
-    for (int i = 0; i < 3; i++)
-        MUST(cudaEventCreate(&events[i]));
-    double best_ms = 1e9, tables_ms = 0;
-    for (int run = 0; run < 3; run++) {
-        MUST(cudaMemcpy(a_device, a, bytes, cudaMemcpyHostToDevice));
-        MUST(cudaMemcpy(b_device, b, bytes, cudaMemcpyHostToDevice));
-        MUST(cudaEventRecord(events[0], NULL));
-        MUST(ntt_build_tables(log2_n, tables, NULL));
-        MUST(cudaEventRecord(events[1], NULL));
-        MUST(ntt_quotient_enqueue(log2_n, tables, a_device, b_device, c_device, NULL));
-        MUST(cudaEventRecord(events[2], NULL));
-        double ms = event_ms(events[1], events[2]);
-        tables_ms = event_ms(events[0], events[1]);
-        best_ms = ms < best_ms ? ms : best_ms;
-    }
-    MUST(cudaMemcpy(found, a_device, bytes, cudaMemcpyDeviceToHost));
-    assert_ok(ntt_quotient(a, b, log2_n, NULL, pool, &err), err);
-    size_t wrong = 0;
-    for (size_t i = 0; i < n; i++)
-        wrong += !fr_equal(&a[i], &found[i]);
-    printf("quotient 2^%u: %.3f ms, tables %.1f ms, %zu of %zu wrong\n", log2_n, best_ms, tables_ms,
-           wrong, n);
-    assert_int_equal(wrong, 0);
-    for (int i = 0; i < 3; i++)
-        MUST(cudaEventDestroy(events[i]));
-    MUST(cudaFree(a_device));
-    MUST(cudaFree(b_device));
-    MUST(cudaFree(c_device));
-    MUST(cudaFree(tables));
-    mem_free(a);
-    mem_free(b);
-    mem_free(found);
+    struct vectors v = {mem_alloc(n, sizeof *v.a),
+                        mem_alloc(n, sizeof *v.b),
+                        mem_alloc(n, sizeof *v.found),
+                        device_alloc(bytes),
+                        device_alloc(bytes),
+                        device_alloc(bytes),
+                        device_alloc(ntt_table_bytes(log2_n))};
+    MUST(ntt_build_tables(log2_n, v.tables, NULL));
+    /* What values do shows at small sizes; large ones are for the indices. */
+    for (int pattern = 0; pattern < (log2_n <= LOG2_ALL_PATTERNS ? PATTERN_COUNT : 1); pattern++)
+        check_pattern(&v, log2_n, (enum pattern)pattern, pool);
+    MUST(cudaFree(v.a_device));
+    MUST(cudaFree(v.b_device));
+    MUST(cudaFree(v.c_device));
+    MUST(cudaFree(v.tables));
+    mem_free(v.a);
+    mem_free(v.b);
+    mem_free(v.found);
+}
+
+static unsigned number_from(const char *variable, unsigned otherwise)
+{
+    const char *text = getenv(variable);
+    return text ? (unsigned)strtoul(text, NULL, 10) : otherwise;
 }
 
 static void test_quotient(void **state)
@@ -94,12 +146,11 @@ static void test_quotient(void **state)
     (void)state;
     if (no_device())
         skip();
-    const char *text = getenv("CUZK_CUDA_LOG2_MAX");
-    unsigned most = text ? (unsigned)strtoul(text, NULL, 10) : 20;
+    unsigned least = number_from("CUZK_CUDA_LOG2_MIN", NTT_CUDA_LOG2_MIN);
+    unsigned most = number_from("CUZK_CUDA_LOG2_MAX", 20);
     struct pool *pool = pool_new(0);
     assert_non_null(pool);
-    for (unsigned log2_n = NTT_CUDA_LOG2_MIN; log2_n <= most && log2_n <= NTT_CUDA_LOG2_MAX;
-         log2_n++)
+    for (unsigned log2_n = least; log2_n <= most && log2_n <= NTT_CUDA_LOG2_MAX; log2_n++)
         check_size(log2_n, pool);
     pool_free(pool);
 }

@@ -1,9 +1,15 @@
-/* Products of Fr elements with factors known in advance (Shoup; V. Shoup's NTL, "MulModPrecon").
+/* Products of Fr elements with factors known in advance.
 
-   For a factor w the table also holds q = ⌊w·2^256 / r⌋. Then ⌊x·q / 2^256⌋·r is x·w less a number
-   below 2r, and only low halves of two products are left. Of x·q the columns below 2^192 are
-   dropped, which makes the quotient too small by at most one, provided that x < 2^256·(1 - 2^-28):
-   86 wide products in place of 128 (spec/gpu-ntt.md, section 1).
+   A number of 256 bits is cut into P digits x_0 … x_(P-1) of 256/P bits, and the table holds
+   w_i = w·2^(256/P·(i+1)) mod r for each. Σ x_i·w_i has only 256/P bits more than r, and as many
+   are removed at the bottom, Montgomery's way, which divides by 2^(256/P):
+
+   Σ x_i·w_i / 2^(256/P) = x·w mod r
+
+   with 64 + 48/P products of limbs, where Montgomery's product needs 112. As r is
+   2^256 - 2^64·D - 2^32 + 1, the quotient's digits are the limbs that vanish, and each costs the
+   six products with D (spec/gpu-ntt.md, section 1). What is subtracted at the top is left for
+   the end, so all chains of carries only add.
 
    x may be in Montgomery form or not: the result is in the same form. */
 #ifndef CUDA_FACTOR_CUH
@@ -11,186 +17,170 @@
 
 #include "field.cuh"
 
-/* Both plain integers, not in Montgomery form. */
-struct Factor {
-    Fr value, quotient;
+/* Plain integers below r, not in Montgomery form; the last is w's Montgomery form. */
+template <int P> struct Factor {
+    Fr multiple[P];
 };
 
-namespace carry
-{
-static __device__ __forceinline__ void mad_low(uint32_t &lo, uint32_t a, uint32_t b)
-{
-    asm volatile("mad.lo.u32 %0, %1, %2, %0;" : "+r"(lo) : "r"(a), "r"(b));
-}
-
-static __device__ __forceinline__ void mad_low_last(uint32_t &lo, uint32_t a, uint32_t b)
-{
-    asm volatile("madc.lo.u32 %0, %1, %2, %0;" : "+r"(lo) : "r"(a), "r"(b));
-}
-} // namespace carry
+/* An integer in two's complement: a residue before its reduction. */
+struct Sum {
+    uint32_t limb[9];
+};
 
 namespace factor
 {
-/* 2^256 - r. */
-static __device__ __forceinline__ constexpr uint32_t minus_r(int i)
+/* D: limbs 2 … 7 of 2^256 - r. */
+static __device__ __forceinline__ constexpr uint32_t d(int i)
 {
-    constexpr uint32_t limbs[8] = {0xffffffffu, 0x00000000u, 0x0001a401u, 0xac425bfdu,
-                                   0xf65e27fau, 0xccc627f7u, 0xd66282b7u, 0x8c1258acu};
+    constexpr uint32_t limbs[6] = {0x0001a401u, 0xac425bfdu, 0xf65e27fau,
+                                   0xccc627f7u, 0xd66282b7u, 0x8c1258acu};
     return limbs[i];
 }
 
-/* One limb's products with columns of one parity, from column `low` on, whose accumulator is
- * acc[0]. */
-static __device__ __forceinline__ void mad_row(uint32_t *acc, const uint32_t *b, uint32_t a,
-                                               int count)
+/* acc += digit·(b_first, b_(first+2), …), b_first at acc[first]; the carry goes to the limb after
+   the last. Without `carries` there is none. */
+static __device__ __forceinline__ void add_row(uint32_t *acc, const uint32_t *b, uint32_t digit,
+                                               int first, bool carries)
 {
 #pragma unroll
-    for (int k = 0; k < count; k++) {
-        if (k == 0)
-            carry::mad_first(acc[0], acc[1], a, b[0]);
+    for (int j = first; j < 8; j += 2) {
+        if (j == first)
+            carry::mad_first(acc[j], acc[j + 1], digit, b[j]);
         else
-            carry::mad_next(acc[2 * k], acc[2 * k + 1], a, b[2 * k]);
+            carry::mad_next(acc[j], acc[j + 1], digit, b[j]);
     }
+    if (carries)
+        carry::add_carry(acc[first + 8]);
 }
 
-/* ⌊x·y / 2^256⌋ from the columns 2^192 on; may be too small by 1. */
-static __device__ __forceinline__ void mul_high(uint32_t out[8], const Fr &x, const Fr &y)
+/* Makes limb `s` of the two accumulators' sum vanish by adding a multiple of r + 2^256, and returns
+   the multiplier. `same` holds the products that start at limbs of the parity of s. */
+static __device__ __forceinline__ uint32_t clear_limb(uint32_t *same, uint32_t *other, int s)
 {
-    uint32_t even[10] = {}; /* limbs 6 … 15 */
-    uint32_t odd[9] = {};   /* limbs 7 … 15 */
-#pragma unroll
-    for (int i = 0; i < 8; i++) {
-        /* Columns low, low + 2, … ≤ i + 7. A chain without a new column carries into a fresh limb.
-         */
-        int low = i <= 6 ? 6 : 8;
-        int count = (i + 7 - low) / 2 + 1;
-        mad_row(even + low - 6, y.limb + low - i, x.limb[i], count);
-        if (i % 2 == 0 && i > 0)
-            carry::add_carry(even[low - 6 + 2 * count]);
-        low = 7;
-        count = i / 2 + 1;
-        mad_row(odd, y.limb + low - i, x.limb[i], count);
-        if (i % 2 == 1)
-            carry::add_carry(odd[2 * count]);
-    }
-    uint32_t limb7 = even[1];
-    carry::add_first(limb7, odd[0]);
-#pragma unroll
-    for (int i = 0; i < 8; i++) {
-        out[i] = even[i + 2];
-        carry::add_next(out[i], odd[i + 1]);
-    }
-}
-
-/* Adds a·b·2^(32·column) to the low 256 bits, held as limbs 0 … 7 and, for odd columns, 1 … 7. */
-static __device__ __forceinline__ void mad_low_row(uint32_t *even, uint32_t *odd, const uint32_t *b,
-                                                   uint32_t a, int column)
-{
-    int next = column % 2;
-    int count = (8 - column) / 2;
-    if (next == 0) {
-        mad_row(even + column, b, a, count);
-        if (column < 6)
-            mad_row(odd + column, b + 1, a, count - 1);
-        if (column < 6)
-            carry::mad_low_last(odd[6], a, b[7 - column]);
-        else
-            carry::mad_low(odd[6], a, b[7 - column]);
+    uint32_t digit = same[s];
+    if (s > 0) {
+        carry::add_first(digit, other[s]);
+        carry::add_next(same[s + 1], digit);
     } else {
-        if (column < 7)
-            mad_row(even + column + 1, b + 1, a, count);
-        if (column < 7)
-            mad_row(odd + column - 1, b, a, count);
-        if (column < 7)
-            carry::mad_low_last(odd[6], a, b[7 - column]);
-        else
-            carry::mad_low(odd[6], a, b[0]);
+        carry::add_first(same[s + 1], digit);
     }
+#pragma unroll
+    for (int j = 0; j < 6; j += 2)
+        carry::mad_next(same[s + 2 + j], same[s + 3 + j], digit, d(j));
+    carry::add_carry(same[s + 8]);
+#pragma unroll
+    for (int j = 1; j < 6; j += 2) {
+        if (j == 1)
+            carry::mad_first(other[s + 2 + j], other[s + 3 + j], digit, d(j));
+        else
+            carry::mad_next(other[s + 2 + j], other[s + 3 + j], digit, d(j));
+    }
+    carry::add_carry(other[s + 9]);
+    return digit;
+}
+
+/* (start + Σ x_i·w_i) / 2^(256/P) mod r, above -r and at most P·r. start < 2^256. */
+template <int P>
+static __device__ __forceinline__ Sum multiply(const uint32_t *x, const Factor<P> &w,
+                                               const Fr &start, bool started)
+{
+    constexpr int STEPS = 8 / P; /* limbs of a digit */
+    uint32_t even[STEPS + 10] = {}, odd[STEPS + 10] = {};
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        even[i] = start.limb[i];
+    uint32_t digits[STEPS];
+#pragma unroll
+    for (int s = 0; s < STEPS; s++) {
+        uint32_t *same = s % 2 ? odd : even, *other = s % 2 ? even : odd;
+#pragma unroll
+        for (int i = 0; i < P; i++) {
+            const uint32_t digit = x[i * STEPS + s], *b = w.multiple[i].limb;
+            /* The top limb of a multiple is below 0.46·2^32: two such products do not carry. */
+            add_row(same + s, b, digit, 0, s > 0 || i > 0 || started);
+            add_row(other + s, b, digit, 1, i > 1 || (s > 0 && P < 4));
+        }
+        digits[s] = clear_limb(same, other, s);
+    }
+    Sum out;
+#pragma unroll
+    for (int i = 0; i < 9; i++) {
+        out.limb[i] = even[STEPS + i];
+        if (i == 0)
+            carry::add_first(out.limb[i], odd[STEPS + i]);
+        else
+            carry::add_next(out.limb[i], odd[STEPS + i]);
+    }
+#pragma unroll
+    for (int i = 0; i <= STEPS; i++) {
+        uint32_t &limb = out.limb[8 - STEPS + i];
+        if (i == 0)
+            carry::sub_first(limb, limb, digits[i]);
+        else
+            carry::sub_next(limb, limb, i < STEPS ? digits[i] : 0);
+    }
+    return out;
 }
 } // namespace factor
 
-/* x·w mod r, canonical. x < 2r. */
-static __device__ __forceinline__ Fr operator*(const Fr &x, const Factor &w)
+/* x·w mod r, above -r and at most P·r, for any x < 2^256. */
+template <int P> static __device__ __forceinline__ Sum operator*(const Fr &x, const Factor<P> &w)
 {
-    uint32_t q[8], minus[8];
-    factor::mul_high(q, x, w.quotient);
-    uint32_t even[8] = {}, odd[7] = {}; /* odd: limbs 1 … 7 */
-#pragma unroll
-    for (int i = 0; i < 8; i++)
-        factor::mad_low_row(even, odd, w.value.limb, x.limb[i], i);
-        /* -q·r = q·(minus_r), whose limbs 0 and 1 stand for 2^32 - 1. */
-#pragma unroll
-    for (int i = 0; i < 8; i++)
-        minus[i] = factor::minus_r(i);
-#pragma unroll
-    for (int i = 0; i < 6; i++)
-        factor::mad_low_row(even, odd, minus + 2, q[i], i + 2);
-    Fr out;
-    out.limb[0] = even[0];
-    out.limb[1] = even[1];
-    carry::add_first(out.limb[1], odd[0]);
-#pragma unroll
-    for (int i = 2; i < 8; i++) {
-        out.limb[i] = even[i];
-        carry::add_next(out.limb[i], odd[i - 1]);
+    return factor::multiply(x.limb, w, Fr::zero(), false);
+}
+
+/* The factor of an element in Montgomery form. */
+template <int P> static __device__ __forceinline__ Factor<P> make_factor(const Fr &form)
+{
+    Factor<P> out;
+    for (int i = 0; i < P; i++) {
+        Fr shift = Fr::zero();
+        if (i < P - 1)
+            shift.limb[8 / P * (i + 1)] = 1;
+        out.multiple[i] = i < P - 1 ? form * shift : form;
     }
-    carry::add_first(out.limb[1], q[0]);
-#pragma unroll
-    for (int i = 2; i < 8; i++)
-        carry::add_next(out.limb[i], q[i - 1]);
-    carry::sub_first(out.limb[0], out.limb[0], q[0]);
-#pragma unroll
-    for (int i = 1; i < 8; i++)
-        carry::sub_next(out.limb[i], out.limb[i], q[i]);
-    out.reduce_once();
     return out;
 }
 
-/* a + b and a - b + r, below 2r: good enough as operands of a product with a factor. */
-static __device__ __forceinline__ Fr add_lazy(Fr a, const Fr &b)
+static __device__ __forceinline__ Sum add_wide(const Fr &a, const Fr &b)
+{
+    Sum out;
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        out.limb[i] = a.limb[i];
+        if (i == 0)
+            carry::add_first(out.limb[i], b.limb[i]);
+        else
+            carry::add_next(out.limb[i], b.limb[i]);
+    }
+    out.limb[8] = 0;
+    carry::add_carry(out.limb[8]);
+    return out;
+}
+
+static __device__ __forceinline__ Sum sub_wide(const Fr &a, const Fr &b)
+{
+    Sum out;
+    out.limb[8] = Fr::subtract(out.limb, a.limb, b.limb, 8);
+    return out;
+}
+
+static __device__ __forceinline__ Sum operator+(Sum a, const Sum &b)
 {
     carry::add_first(a.limb[0], b.limb[0]);
 #pragma unroll
-    for (int i = 1; i < 8; i++)
+    for (int i = 1; i < 9; i++)
         carry::add_next(a.limb[i], b.limb[i]);
     return a;
 }
 
-static __device__ __forceinline__ Fr sub_lazy(const Fr &a, const Fr &b)
+static __device__ __forceinline__ Sum operator-(const Sum &a, const Sum &b)
 {
-    Fr out;
+    Sum out;
     carry::sub_first(out.limb[0], a.limb[0], b.limb[0]);
 #pragma unroll
-    for (int i = 1; i < 8; i++)
+    for (int i = 1; i < 9; i++)
         carry::sub_next(out.limb[i], a.limb[i], b.limb[i]);
-    carry::add_first(out.limb[0], FrModulus::p(0));
-#pragma unroll
-    for (int i = 1; i < 8; i++)
-        carry::add_next(out.limb[i], FrModulus::p(i));
-    return out;
-}
-
-/* The factor of an element in Montgomery form. w·2^256 = q·r + (w·2^256 mod r), and the remainder
-   is that form, so q = -form/r mod 2^256, limb by limb since r = 1 mod 2^32. */
-static __device__ __noinline__ Factor make_factor(const Fr &form)
-{
-    Factor out;
-    Fr unit = Fr::zero();
-    unit.limb[0] = 1;
-    out.value = form * unit;
-    uint32_t t[8];
-    for (int i = 0; i < 8; i++)
-        t[i] = form.limb[i];
-    for (int i = 0; i < 8; i++) {
-        uint32_t digit = 0u - t[i];
-        out.quotient.limb[i] = digit;
-        uint64_t sum = 0;
-        for (int k = 0; i + k < 8; k++) {
-            sum += uint64_t(digit) * FrModulus::p(k) + t[i + k];
-            t[i + k] = uint32_t(sum);
-            sum >>= 32;
-        }
-    }
     return out;
 }
 

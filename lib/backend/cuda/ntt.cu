@@ -4,16 +4,22 @@
    (below 2^18 elements n1 = 1). An inverse transform goes from natural order, address
    (x1, x2, x3), to reversed order, address (k1, k2, k3) for coefficient k1 + n1·k2 + n1·n2·k3;
    a forward one goes back. Each is one pass a side, in place. A pass transforms columns of that
-   side within a block, by radix 8, and multiplies by what the next pass needs, with v = w^n1:
+   side within a block, by radix 8, and multiplies by what the next pass needs, with v = w^n1 and
+   u = w^n3:
 
-   inverse: side 1, then w^-(k1·(x2,x3)); side 2, then v^-(k2·x3); side 3
+   inverse: side 1, then u^-(k1·x2); side 2, then w^-(k1·x3)·v^-(k2·x3); side 3
 
-   forward: side 3, then v^(k2·x3); side 2, then w^(k1·(x2,x3)); side 1
+   forward: side 3, then v^(k2·x3); side 2, then w^(k1·x3)·u^(k1·x2); side 1
 
-   An inverse transform of a column is the forward one with the rows read in reversed order. Powers
-   of w are looked up as a product of two table entries. 1/n and the coset's powers of 7 are in the
-   tables: 7^k = 7^(n1·k2) · 7^(k1 + n1·n2·k3), the first part beside v's powers, the second a table
-   of its own. */
+   (w^(k1·x3) may wait until side 2 is done, because it does not depend on x2.) So row k of a column
+   is multiplied by h^k, with h the same for whole groups of columns, and sometimes by one scale
+   for the column. h^k goes into the factors that are there anyway between the stages of a column's
+   transform, one digit of k a stage, and costs only 7 products for 8 elements in the last stage;
+   the scale makes it 8. A transform takes 11.6 products an element, 4.5 of them with constants.
+
+   An inverse transform of a column is the forward one with the rows read in reversed order. 1/n
+   and the coset's powers of 7 are in the tables: 7^k = 7^k1 · 7^(n1·k2) · 7^(n1·n2·k3), the first
+   part in the scales, the others in h. */
 #include "arena.cuh"
 #include "ntt.h"
 #include "ntt_pass.cuh"
@@ -51,13 +57,15 @@ struct Constants {
     Fr scale[SCALE_COUNT];
 };
 
+/* What a transform back is for: c's coefficients over d; a's and b's times powers of 7, for the
+   coset; the quotient's, from values on the coset. */
+enum Use { USE_COEFFICIENTS, USE_TO_COSET, USE_FROM_COSET, USE_COUNT };
+
 struct Tables {
     Constants *constants;
-    uint4 *stage_a[3], *stage_b[3]; /* by side: see dft_columns */
-    Factor *power_2[2], *power_3[2]; /* [forward]: w^±(k1·x2·n3), w^±(k1·x3) at [k1][x2 or x3] */
-    Factor *v_inverse, *v_inverse_d;   /* v^-(k2·x3)/n at [k2][x3]; and /d */
-    Factor *v_coset, *v_inverse_coset; /* v^(k2·x3)·7^(n1·k2); v^-(k2·x3)·7^-(n1·k2)/n/d */
-    Factor *coset, *inverse_coset;     /* 7^±(k1 + n1·n2·k3) at [k1][k3] */
+    Twist inverse_1, inverse_2[USE_COUNT], inverse_3[USE_COUNT]; /* by side */
+    Twist forward_3, forward_2, forward_1;
+    Factor4 *inverse_scales[USE_COUNT], *forward_scales; /* of side 2, at [k1][x3] */
     Fr *small_roots, *small_coset, *small_inverse_coset; /* small sizes: w^i, 7^i, 7^-i */
     size_t bytes;
 
@@ -70,24 +78,27 @@ struct Tables {
             small_coset = arena.take<Fr>(size_t(1) << box.log2_n);
             small_inverse_coset = arena.take<Fr>(size_t(1) << box.log2_n);
         } else {
-            const unsigned sides[3] = {box.log2_1, box.log2_2, box.log2_3};
-            for (int i = 0; i < 3; i++) {
-                stage_a[i] = arena.take<uint4>(size_t(7 * 4) << (sides[i] ? sides[i] - 3 : 0));
-                stage_b[i] = arena.take<uint4>(size_t(7 * 4) << (sides[i] ? sides[i] - 6 : 0));
+            if (box.log2_1 > 0) {
+                inverse_1 = take_twist(arena, box.log2_1, box.log2_2, box.log2_3);
+                forward_1 = take_twist(arena, box.log2_1, 0, 0);
             }
-            for (int i = 0; i < 2; i++) {
-                power_2[i] = arena.take<Factor>(size_t(1) << (box.log2_1 + box.log2_2));
-                power_3[i] = arena.take<Factor>(size_t(1) << (box.log2_1 + box.log2_3));
+            for (int use = 0; use < USE_COUNT; use++) {
+                inverse_2[use] = take_twist(arena, box.log2_2, box.log2_3, 0);
+                inverse_3[use] = take_twist(arena, box.log2_3, 0, 0);
+                inverse_scales[use] = arena.take<Factor4>(size_t(1) << (box.log2_1 + box.log2_3));
             }
-            const size_t v_count = size_t(1) << (box.log2_2 + box.log2_3);
-            v_inverse = arena.take<Factor>(v_count);
-            v_inverse_d = arena.take<Factor>(v_count);
-            v_coset = arena.take<Factor>(v_count);
-            v_inverse_coset = arena.take<Factor>(v_count);
-            coset = arena.take<Factor>(size_t(1) << (box.log2_1 + box.log2_3));
-            inverse_coset = arena.take<Factor>(size_t(1) << (box.log2_1 + box.log2_3));
+            forward_3 = take_twist(arena, box.log2_3, box.log2_2, box.log2_1);
+            forward_2 = take_twist(arena, box.log2_2, box.log2_1, box.log2_3);
+            forward_scales = arena.take<Factor4>(size_t(1) << (box.log2_1 + box.log2_3));
         }
         bytes = arena.used();
+    }
+
+  private:
+    static Twist take_twist(Arena &arena, unsigned log2_rows, unsigned log2_slices, unsigned shift)
+    {
+        size_t count = size_t(Slice(1 << (log2_rows - LOG2_SIDE_MIN)).size) << log2_slices;
+        return {arena.take<uint4>(count), shift, (1u << log2_slices) - 1};
     }
 };
 
@@ -126,30 +137,74 @@ __global__ void make_constants(unsigned log2_n, Constants *out)
     *out = c;
 }
 
-/* Entry (high, low), low < 2^log2_low, of a table: scale · w^±(high·low·step) · 7^±(high·coset_high
-   + low·coset_low). */
-struct TableSpec {
-    unsigned log2_low;
-    uint32_t step, coset_high, coset_low;
+/* The slices of columns of 2^log2_rows rows with h = w^±(slice·step) · 7^±seven. */
+struct TwistSpec {
+    unsigned log2_n, log2_rows;
+    uint32_t step;
     bool inverse;
+    uint32_t seven;
+    bool inverse_seven;
+};
+
+__global__ void fill_twist(TwistSpec spec, const Constants *constants, uint32_t count, uint4 *out)
+{
+    uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
+    if (t >= count)
+        return;
+    const uint32_t r = 1u << (spec.log2_rows - LOG2_SIDE_MIN);
+    const Slice layout(r);
+    uint32_t slice = t >> spec.log2_rows, entry = t & ((1u << spec.log2_rows) - 1);
+    uint32_t i_count, i, k; /* stage A has 56·r entries, B 7·r, C r */
+    uint4 *to = out + size_t(slice) * layout.size;
+    if (entry < 56 * r) {
+        i_count = 8 * r;
+        k = entry / i_count + 1;
+        to += (k - 1) * FACTOR_PARTS * i_count;
+    } else if (entry < 63 * r) {
+        entry -= 56 * r;
+        i_count = r;
+        k = 8 * (entry / i_count + 1);
+        to += layout.stage_b + (k / 8 - 1) * FACTOR_PARTS * i_count;
+    } else {
+        i_count = 1;
+        k = 64 * (entry - 63 * r);
+        to += layout.stage_c + k / 64 * FACTOR_PARTS;
+    }
+    i = entry % i_count;
+    uint32_t h = slice * spec.step;
+    uint32_t exponent = k * ((i << (spec.log2_n - spec.log2_rows)) + (spec.inverse ? 0 - h : h));
+    Fr w = small_power(constants->omega, exponent & ((1u << spec.log2_n) - 1));
+    Fr shift = small_power(spec.inverse_seven ? constants->inverse_seven : constants->seven,
+                           k * spec.seven);
+    union {
+        Factor4 factor;
+        uint4 parts[FACTOR_PARTS];
+    } value;
+    value.factor = make_factor<4>(w * shift);
+    for (int part = 0; part < FACTOR_PARTS; part++)
+        to[part * i_count + i] = value.parts[part];
+}
+
+/* scale · w^±(k1·x3) · 7^±k1 (seven: -1, 0, 1) at [k1][x3]. */
+struct ScaleSpec {
+    Box box;
+    bool inverse;
+    int seven;
     Scale scale;
 };
 
-__device__ Fr table_entry(const TableSpec &spec, const Constants &c, uint32_t i)
-{
-    uint32_t high = i >> spec.log2_low, low = i & ((1u << spec.log2_low) - 1);
-    Fr w = small_power(spec.inverse ? c.inverse_omega : c.omega, high * low * spec.step);
-    Fr shift = small_power(spec.inverse ? c.inverse_seven : c.seven,
-                           high * spec.coset_high + low * spec.coset_low);
-    return w * shift * c.scale[spec.scale];
-}
-
-__global__ void fill_factors(TableSpec spec, const Constants *constants, uint32_t count,
-                             Factor *out)
+__global__ void fill_scales(ScaleSpec spec, const Constants *constants, uint32_t count,
+                            Factor4 *out)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < count)
-        out[i] = make_factor(table_entry(spec, *constants, i));
+    if (i >= count)
+        return;
+    uint32_t k1 = i >> spec.box.log2_3, x3 = i & ((1u << spec.box.log2_3) - 1);
+    Fr value = small_power(spec.inverse ? constants->inverse_omega : constants->omega, k1 * x3);
+    if (spec.seven != 0)
+        value =
+            value * small_power(spec.seven < 0 ? constants->inverse_seven : constants->seven, k1);
+    out[i] = make_factor<4>(value * constants->scale[spec.scale]);
 }
 
 __global__ void fill_powers(const Fr *base, uint32_t count, Fr *out)
@@ -159,41 +214,7 @@ __global__ void fill_powers(const Fr *base, uint32_t count, Fr *out)
         out[i] = small_power(*base, i);
 }
 
-/* Factors w^(k·i·step), k = 1 … 7, i < count, as [k - 1][16-byte part][i]. */
-__global__ void fill_stage(const Constants *constants, uint32_t step, uint32_t count, uint4 *out)
-{
-    uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
-    if (t >= 7 * count)
-        return;
-    uint32_t k = t / count + 1, i = t % count;
-    union {
-        Factor factor;
-        uint4 parts[4];
-    } entry;
-    entry.factor = make_factor(small_power(constants->omega, k * i * step));
-    for (int part = 0; part < 4; part++)
-        out[((k - 1) * 4 + part) * count + i] = entry.parts[part];
-}
-
 /* --- the quotient ----------------------------------------------------------------------------- */
-
-void launch_pass(const Pass &pass, unsigned log2_rows, bool contiguous, After after,
-                 cudaStream_t stream)
-{
-    switch (log2_rows) {
-    case 6:
-        ntt_pass_64(pass, contiguous, after, stream);
-        break;
-    case 7:
-        ntt_pass_128(pass, contiguous, after, stream);
-        break;
-    case 8:
-        ntt_pass_256(pass, contiguous, after, stream);
-        break;
-    default:
-        ntt_pass_512(pass, contiguous, after, stream);
-    }
-}
 
 __global__ void multiply(const Fr *a, const Fr *b, Fr *out, uint32_t n)
 {
@@ -216,69 +237,75 @@ class Chain
     {
     }
 
-    /* Row values to coefficients in reversed order, times the factors by_k1 (NULL: none). */
-    void to_coefficients(Fr *data, const Factor *v, const Factor *by_k1)
+    /* Values in natural order to coefficients in reversed order, times what they are used for. */
+    void inverse(Fr *data, Use use)
     {
-        inverse_sides_1_and_2(data, v);
-        Pass pass = make_pass(data, 2, true);
-        pass.by_k1 = true;
-        pass.factors = by_k1;
-        launch_pass(pass, box_.log2_3, true, by_k1 ? AFTER_FACTOR : AFTER_NOTHING, stream_);
+        inverse_sides_1_and_2(data, use);
+        launch_pass(make_pass(data, 3, true, tables_.inverse_3[use]),
+                    use == USE_COEFFICIENTS ? AFTER_NOTHING : AFTER_TWIST);
     }
 
-    /* The same, times the inverse coset's powers, minus c, in natural order. */
-    void to_quotient(Fr *data, const Fr *c, Fr *out)
+    /* Values on the coset to the quotient's coefficients in natural order; c already over d. */
+    void inverse_to_quotient(Fr *data, const Fr *c, Fr *out)
     {
-        inverse_sides_1_and_2(data, tables_.v_inverse_coset);
-        Pass pass = make_pass(data, 2, true);
-        pass.factors = tables_.inverse_coset;
-        pass.minus = c;
+        inverse_sides_1_and_2(data, USE_FROM_COSET);
+        Pass pass = make_pass(data, 3, true, tables_.inverse_3[USE_FROM_COSET]);
+        pass.other = c;
         pass.out = out;
-        launch_pass(pass, box_.log2_3, true, AFTER_LAST, stream_);
+        launch_pass(pass, AFTER_LAST);
     }
 
-    /* Coefficients in reversed order, already times the coset's part by k1 and k3, to values on it.
-     */
-    void to_coset_values(Fr *data)
+    /* Coefficients in reversed order, times the coset's powers, to values on it; these times
+       `other` (NULL: not). */
+    void forward(Fr *data, const Fr *other)
     {
-        Pass pass = make_pass(data, 2, false);
-        pass.factors = tables_.v_coset;
-        launch_pass(pass, box_.log2_3, true, AFTER_FACTOR, stream_);
-        pass = make_pass(data, 1, false);
-        if (box_.log2_1 == 0) {
-            launch_pass(pass, box_.log2_2, false, AFTER_NOTHING, stream_);
-            return;
+        After last = other ? AFTER_PRODUCT : AFTER_NOTHING;
+        launch_pass(make_pass(data, 3, false, tables_.forward_3), AFTER_TWIST);
+        Pass pass = make_pass(data, 2, false, tables_.forward_2);
+        pass.scales = tables_.forward_scales;
+        if (box_.log2_1 > 0) {
+            launch_pass(pass, AFTER_SCALE);
+            pass = make_pass(data, 1, false, tables_.forward_1);
         }
-        pass.power_2 = tables_.power_2[1];
-        pass.power_3 = tables_.power_3[1];
-        launch_pass(pass, box_.log2_2, false, AFTER_POWER, stream_);
-        launch_pass(make_pass(data, 0, false), box_.log2_1, false, AFTER_NOTHING, stream_);
+        pass.other = other;
+        launch_pass(pass, last);
     }
 
   private:
-    Pass make_pass(Fr *data, int side, bool reversed) const
+    Pass make_pass(Fr *data, int side, bool reversed, const Twist &twist) const
     {
         Pass pass = {};
         pass.in = pass.out = data;
-        pass.stage_a = tables_.stage_a[side];
-        pass.stage_b = tables_.stage_b[side];
         pass.box = box_;
-        pass.log2_step = side == 0 ? box_.log2_2 + box_.log2_3 : box_.log2_3;
+        pass.side = side;
+        pass.log2_step = side == 1 ? box_.log2_2 + box_.log2_3 : box_.log2_3;
         pass.reversed = reversed;
+        pass.twist = twist;
         return pass;
     }
 
-    void inverse_sides_1_and_2(Fr *data, const Factor *v)
+    void inverse_sides_1_and_2(Fr *data, Use use)
     {
-        if (box_.log2_1 > 0) {
-            Pass pass = make_pass(data, 0, true);
-            pass.power_2 = tables_.power_2[0];
-            pass.power_3 = tables_.power_3[0];
-            launch_pass(pass, box_.log2_1, false, AFTER_POWER, stream_);
-        }
-        Pass pass = make_pass(data, 1, true);
-        pass.factors = v;
-        launch_pass(pass, box_.log2_2, false, AFTER_FACTOR, stream_);
+        if (box_.log2_1 > 0)
+            launch_pass(make_pass(data, 1, true, tables_.inverse_1), AFTER_TWIST);
+        Pass pass = make_pass(data, 2, true, tables_.inverse_2[use]);
+        pass.scales = tables_.inverse_scales[use];
+        launch_pass(pass, AFTER_SCALE);
+    }
+
+    void launch_pass(const Pass &pass, After after)
+    {
+        unsigned log2_rows = pass.side == 1   ? box_.log2_1
+                             : pass.side == 2 ? box_.log2_2
+                                              : box_.log2_3;
+        if (log2_rows == 6)
+            ntt_pass_64(pass, after, stream_);
+        else if (log2_rows == 7)
+            ntt_pass_128(pass, after, stream_);
+        else if (log2_rows == 8)
+            ntt_pass_256(pass, after, stream_);
+        else
+            ntt_pass_512(pass, after, stream_);
     }
 
     Box box_;
@@ -353,43 +380,41 @@ void build_small(const Tables &tables, unsigned log2_n, cudaStream_t stream)
                                                      tables.small_inverse_coset);
 }
 
-void fill(const TableSpec &spec, const Tables &tables, unsigned log2_count, Factor *out,
-          cudaStream_t stream)
+void build_twist(const Tables &tables, const TwistSpec &spec, const Twist &twist,
+                 cudaStream_t stream)
 {
-    uint32_t count = 1u << log2_count;
-    fill_factors<<<(count + 127) / 128, 128, 0, stream>>>(spec, tables.constants, count, out);
+    uint32_t count = (twist.mask + 1) << spec.log2_rows;
+    fill_twist<<<(count + 127) / 128, 128, 0, stream>>>(spec, tables.constants, count,
+                                                        const_cast<uint4 *>(twist.slices));
+}
+
+void build_scales(const Tables &tables, const ScaleSpec &spec, Factor4 *out, cudaStream_t stream)
+{
+    uint32_t count = 1u << (spec.box.log2_1 + spec.box.log2_3);
+    fill_scales<<<(count + 127) / 128, 128, 0, stream>>>(spec, tables.constants, count, out);
 }
 
 void build_box(const Tables &tables, const Box &box, cudaStream_t stream)
 {
-    const unsigned sides[3] = {box.log2_1, box.log2_2, box.log2_3};
-    for (int i = 0; i < 3; i++) {
-        if (sides[i] == 0)
-            continue;
-        uint32_t step = 1u << (box.log2_n - sides[i]), count = 1u << (sides[i] - 3);
-        fill_stage<<<(7 * count + 127) / 128, 128, 0, stream>>>(tables.constants, step, count,
-                                                                tables.stage_a[i]);
-        fill_stage<<<(7 * count / 8 + 127) / 128, 128, 0, stream>>>(tables.constants, 8 * step,
-                                                                    count / 8, tables.stage_b[i]);
+    const unsigned log2_n = box.log2_n, one = box.log2_1, two = box.log2_2, three = box.log2_3;
+    const uint32_t n1 = 1u << one, n3 = 1u << three, n12 = n1 << two;
+    if (one > 0) {
+        build_twist(tables, {log2_n, one, n3, true, 0, false}, tables.inverse_1, stream);
+        build_twist(tables, {log2_n, one, 0, false, 0, false}, tables.forward_1, stream);
     }
-    for (int forward = 0; forward < 2; forward++) {
-        bool inverse = forward == 0;
-        fill({box.log2_2, 1u << box.log2_3, 0, 0, inverse, SCALE_NONE}, tables,
-             box.log2_1 + box.log2_2, tables.power_2[forward], stream);
-        fill({box.log2_3, 1, 0, 0, inverse, SCALE_NONE}, tables, box.log2_1 + box.log2_3,
-             tables.power_3[forward], stream);
+    const int seven[USE_COUNT] = {0, 1, -1};
+    const Scale scale[USE_COUNT] = {SCALE_INVERSE_N_D, SCALE_INVERSE_N, SCALE_INVERSE_N_D};
+    for (int use = 0; use < USE_COUNT; use++) {
+        bool less = seven[use] < 0;
+        uint32_t by_k2 = seven[use] ? n1 : 0, by_k3 = seven[use] ? n12 : 0;
+        build_twist(tables, {log2_n, two, n1, true, by_k2, less}, tables.inverse_2[use], stream);
+        build_twist(tables, {log2_n, three, 0, false, by_k3, less}, tables.inverse_3[use], stream);
+        build_scales(tables, {box, true, seven[use], scale[use]}, tables.inverse_scales[use],
+                     stream);
     }
-    uint32_t n1 = 1u << box.log2_1, n12 = n1 << box.log2_2;
-    unsigned log2_v = box.log2_2 + box.log2_3, log2_coset = box.log2_1 + box.log2_3;
-    fill({box.log2_3, n1, 0, 0, true, SCALE_INVERSE_N}, tables, log2_v, tables.v_inverse, stream);
-    fill({box.log2_3, n1, 0, 0, true, SCALE_INVERSE_N_D}, tables, log2_v, tables.v_inverse_d,
-         stream);
-    fill({box.log2_3, n1, n1, 0, false, SCALE_NONE}, tables, log2_v, tables.v_coset, stream);
-    fill({box.log2_3, n1, n1, 0, true, SCALE_INVERSE_N_D}, tables, log2_v, tables.v_inverse_coset,
-         stream);
-    fill({box.log2_3, 0, 1, n12, false, SCALE_NONE}, tables, log2_coset, tables.coset, stream);
-    fill({box.log2_3, 0, 1, n12, true, SCALE_NONE}, tables, log2_coset, tables.inverse_coset,
-         stream);
+    build_twist(tables, {log2_n, three, n1, false, 0, false}, tables.forward_3, stream);
+    build_twist(tables, {log2_n, two, n3, false, 0, false}, tables.forward_2, stream);
+    build_scales(tables, {box, false, 0, SCALE_NONE}, tables.forward_scales, stream);
 }
 
 } // namespace
@@ -426,12 +451,11 @@ extern "C" int ntt_quotient_enqueue(unsigned log2_n, const void *memory, void *a
     }
     Chain chain(box, tables, stream);
     launch_multiply(a, b, c, n, stream);
-    chain.to_coefficients(c, tables.v_inverse_d, nullptr);
-    chain.to_coefficients(a, tables.v_inverse, tables.coset);
-    chain.to_coset_values(a);
-    chain.to_coefficients(b, tables.v_inverse, tables.coset);
-    chain.to_coset_values(b);
-    launch_multiply(a, b, b, n, stream);
-    chain.to_quotient(b, c, a);
+    chain.inverse(c, USE_COEFFICIENTS);
+    chain.inverse(a, USE_TO_COSET);
+    chain.forward(a, nullptr);
+    chain.inverse(b, USE_TO_COSET);
+    chain.forward(b, a);
+    chain.inverse_to_quotient(b, c, a);
     return cudaGetLastError();
 }

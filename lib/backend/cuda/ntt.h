@@ -16,7 +16,7 @@ struct CUstream_st; /* cudaStream_t */
 
 enum { NTT_CUDA_LOG2_MIN = 1, NTT_CUDA_LOG2_MAX = 27 };
 
-/* Tables of one size, in the caller's device memory: 168 MB for 2^27 elements. Built once; then
+/* Tables of one size, in the caller's device memory: 336 MB for 2^27 elements. Built once; then
    only read, by any number of streams at once. */
 size_t ntt_table_bytes(unsigned log2_n);
 /* 0, or the first CUDA error of the launches; so below. */
