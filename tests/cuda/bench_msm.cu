@@ -3,7 +3,9 @@
        bench_msm h MIN MAX      Σ of 2^MIN … 2^MAX random scalars (the H query)
        bench_msm kinds LOG2     the same size with skewed scalars
        bench_msm subset         the boolean sums of a 32 GiB partition, half of the bits set
-       bench_msm tails          the full-size scalars of a 32 GiB partition, G1 and G2
+       bench_msm tails          the full-size scalars of a 32 GiB partition, one set of points at a
+                                time and sets with the same scalars together, with and without
+                                tables
        bench_msm field          products a second */
 #include "known_logs.cuh"
 
@@ -41,50 +43,53 @@ static float median(std::vector<float> times)
     return times[times.size() / 2];
 }
 
-/* indices NULL: all of n points. */
-template <class F>
-void time_msm(const char *name, const unsigned char *slots, uint32_t n_points,
-              const uint32_t *indices, uint32_t n, int kind, int runs, bool with_side = true)
+static msm_size plain_size(uint32_t n)
 {
-    size_t scratch_bytes = msm_scratch_bytes(Group<F>::ID, n);
-    DeviceArray<unsigned char> scratch(scratch_bytes);
-    DeviceArray<Fr> scalars(n);
-    DeviceArray<typename Group<F>::Coordinates> sums(msm_sum_count(n));
-    fill_scalars<<<(n + 255) / 256, 256>>>(kind, 3, n, scalars.data);
-    msm_job job = {};
-    job.group = Group<F>::ID;
-    job.points = slots;
-    job.n_points = n_points;
-    job.scalars = scalars.data;
-    job.indices = indices;
-    job.n = n;
-    job.scratch = scratch.data;
-    job.scratch_bytes = scratch_bytes;
-    job.sums = sums.data;
+    msm_size size = {};
+    size.n = n;
+    size.g1_sets = 1;
+    return size;
+}
+
+/* A job whose sets all have points (FIRST + i)·G. */
+static void time_msm(const char *name, const msm_size &size,
+                     const std::vector<const void *> &points, int kind, int runs,
+                     bool with_side = true)
+{
     static const Side side;
-    if (with_side)
-        side.lend(&job);
-    auto expected = multiple<F>(expected_log(scalars.data, nullptr, FIRST, indices, n));
+    DeviceArray<Fr> scalars(size.n);
+    fill_scalars<<<(size.n + 255) / 256, 256>>>(kind, 3, size.n, scalars.data);
+    Job job(size, points, scalars.data, with_side ? &side : nullptr);
+    fr log = expected_log(scalars.data, nullptr, FIRST, size.n);
+    g1 expected_g1 = multiple<Fp>(log);
+    g2 expected_g2 = multiple<Fp2>(log);
     Timer timer;
     std::vector<float> times;
     bool right = true;
     for (int run = -1; run < runs; run++) { /* the first one is to warm up */
         timer.start();
-        CUDA_OK(msm_enqueue(&job, nullptr));
+        job.enqueue();
         float ms = timer.stop_ms();
         if (run >= 0)
             times.push_back(ms);
-        typename Group<F>::Point got;
-        Group<F>::finish(&got, n, sums.read(msm_sum_count(n)).data());
-        right = right && Group<F>::equal(&got, &expected);
+        for (size_t i = 0; i < points.size(); i++) {
+            if (i < size.g1_sets) {
+                g1 got = job.result<Fp>(i);
+                right = right && g1_equal(&got, &expected_g1);
+            } else {
+                g2 got = job.result<Fp2>(i);
+                right = right && g2_equal(&got, &expected_g2);
+            }
+        }
     }
     wrong += !right;
-    printf("{\"bench\":\"%s\",\"group\":\"%s\",\"n\":%u,\"scalars\":\"%s\",\"ms\":%.3f,\"best_ms\":"
-           "%.3f,"
-           "\"streams\":%d,\"windows\":%u,\"scratch_gb\":%.2f,\"right\":%s}\n",
-           name, sizeof(F) > 48 ? "G2" : "G1", n, kind_names[kind], double(median(times)),
-           double(*std::min_element(times.begin(), times.end())), with_side ? 2 : 1,
-           msm_sum_count(n) / 2, double(scratch_bytes) * 1e-9, right ? "true" : "false");
+    printf("{\"bench\":\"%s\",\"g1_sets\":%u,\"g2_sets\":%u,\"n\":%u,\"scalars\":\"%s\","
+           "\"tables\":%d,\"ms\":%.3f,\"best_ms\":%.3f,\"streams\":%d,\"slots\":%zu,\"sums\":%u,"
+           "\"scratch_gb\":%.2f,\"right\":%s}\n",
+           name, size.g1_sets, size.g2_sets, size.n, kind_names[kind], size.tables,
+           double(median(times)), double(*std::min_element(times.begin(), times.end())),
+           with_side ? 2 : 1, msm_slots(&size), msm_sum_count(&size),
+           double(job.scratch_bytes()) * 1e-9, right ? "true" : "false");
     fflush(stdout);
 }
 
@@ -94,8 +99,8 @@ static void bench_h(int log2_min, int log2_max)
     make_points<Fp>(FIRST, 1u << log2_max, slots.data);
     for (int log2 = log2_min; log2 <= log2_max; log2++) {
         for (int with_side = 0; with_side < 2; with_side++)
-            time_msm<Fp>("msm_h", slots.data, 1u << log2, nullptr, (1u << log2) - (log2 > 20),
-                         RANDOM, 3, with_side == 1);
+            time_msm("msm_h", plain_size((1u << log2) - (log2 > 20)), {slots.data}, RANDOM, 3,
+                     with_side == 1);
     }
 }
 
@@ -104,7 +109,7 @@ static void bench_kinds(int log2)
     DeviceArray<unsigned char> slots((size_t(1) << log2) * Slot<Fp>::BYTES);
     make_points<Fp>(FIRST, 1u << log2, slots.data);
     for (int kind = 0; kind < KINDS; kind++)
-        time_msm<Fp>("msm_kinds", slots.data, 1u << log2, nullptr, 1u << log2, kind, 1);
+        time_msm("msm_kinds", plain_size(1u << log2), {slots.data}, kind, 1);
 }
 
 /* About n_dense of n_vars variables are dense (all if equal), half of all bits are set. */
@@ -190,15 +195,54 @@ static void bench_subset()
     time_subset<Fp2>("subset_b_g2", slots.data, VARS, DENSE_B);
 }
 
-template <class F> void bench_tail(uint32_t n_points, uint32_t n)
+template <class F>
+std::vector<std::unique_ptr<PointSet<F>>> tail_sets(const msm_size &size, unsigned count)
 {
-    DeviceArray<unsigned char> slots(size_t(n_points) * Slot<F>::BYTES);
-    make_points<F>(FIRST, n_points, slots.data);
-    std::vector<uint32_t> indices(n);
-    for (uint32_t i = 0; i < n; i++)
-        indices[i] = uint32_t(uint64_t(i) * n_points / n);
-    DeviceArray<uint32_t> device_indices(indices);
-    time_msm<F>("tail", slots.data, n_points, device_indices.data, n, RANDOM, 3);
+    std::vector<std::unique_ptr<PointSet<F>>> sets;
+    for (unsigned i = 0; i < count; i++) {
+        sets.emplace_back(new PointSet<F>(size));
+        make_points<F>(FIRST, size.n, sets[i]->slots.data);
+        Timer timer;
+        timer.start();
+        sets[i]->complete();
+        float ms = timer.stop_ms();
+        if (size.tables && i == 0)
+            printf("{\"bench\":\"tables\",\"group\":\"%s\",\"n\":%u,\"gb\":%.2f,\"ms\":%.1f}\n",
+                   sizeof(F) > 48 ? "G2" : "G1", size.n,
+                   double(msm_slots(&size) * Slot<F>::BYTES) * 1e-9, double(ms));
+    }
+    return sets;
+}
+
+static void bench_tail(bool tables, uint32_t n, unsigned g1_sets, unsigned g2_sets, int kind)
+{
+    msm_size size = plain_size(n);
+    size.tables = tables;
+    size.g1_sets = g1_sets;
+    size.g2_sets = g2_sets;
+    auto in_g1 = tail_sets<Fp>(size, g1_sets);
+    auto in_g2 = tail_sets<Fp2>(size, g2_sets);
+    std::vector<const void *> points;
+    for (const auto &set : in_g1)
+        points.push_back(set->slots.data);
+    for (const auto &set : in_g2)
+        points.push_back(set->slots.data);
+    time_msm("tail", size, points, kind, 5, false);
+}
+
+/* L and A have the same scalars, and so have B in both groups. */
+static void bench_tails()
+{
+    constexpr uint32_t N_LA = 2600000, N_B = 660000;
+    for (int tables = 0; tables < 2; tables++) {
+        bench_tail(tables, N_LA, 1, 0, RANDOM);
+        bench_tail(tables, N_LA, 2, 0, RANDOM);
+        bench_tail(tables, N_B, 1, 0, RANDOM);
+        bench_tail(tables, N_B, 0, 1, RANDOM);
+        bench_tail(tables, N_B, 1, 1, RANDOM);
+    }
+    for (int kind = RANDOM + 1; kind < KINDS; kind++)
+        bench_tail(true, N_B, 1, 1, kind);
 }
 
 /* Two chains of products a thread. */
@@ -254,11 +298,8 @@ int main(int argc, char **argv)
         bench_kinds(low);
     if (strcmp(what, "subset") == 0)
         bench_subset();
-    if (strcmp(what, "tails") == 0) {
-        bench_tail<Fp>(VARS, 2600000);
-        bench_tail<Fp>(DENSE_B, 660000);
-        bench_tail<Fp2>(DENSE_B, 660000);
-    }
+    if (strcmp(what, "tails") == 0)
+        bench_tails();
     if (strcmp(what, "field") == 0) {
         bench_field<Fp>("Fp");
         bench_field<Fr>("Fr");

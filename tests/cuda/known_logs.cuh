@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 extern "C" {
@@ -83,7 +84,10 @@ template <> struct Group<Fp> {
     static void add(g1 *out, const g1 *a, const g1 *b) { g1_add(out, a, b); }
     static void infinity(g1 *out) { g1_set_infinity(out); }
     static bool equal(const g1 *a, const g1 *b) { return g1_equal(a, b); }
-    static void finish(g1 *out, uint32_t n, const g1_affine *sums) { msm_finish_g1(out, n, sums); }
+    static void finish(g1 *out, const msm_size &size, const g1_affine *sums)
+    {
+        msm_finish_g1(out, &size, sums);
+    }
 };
 template <> struct Group<Fp2> {
     static constexpr msm_group ID = MSM_G2;
@@ -96,7 +100,10 @@ template <> struct Group<Fp2> {
     static void add(g2 *out, const g2 *a, const g2 *b) { g2_add(out, a, b); }
     static void infinity(g2 *out) { g2_set_infinity(out); }
     static bool equal(const g2 *a, const g2 *b) { return g2_equal(a, b); }
-    static void finish(g2 *out, uint32_t n, const g2_affine *sums) { msm_finish_g2(out, n, sums); }
+    static void finish(g2 *out, const msm_size &size, const g2_affine *sums)
+    {
+        msm_finish_g2(out, &size, sums);
+    }
 };
 
 /* k·G on the host. */
@@ -254,16 +261,14 @@ static __global__ void fill_scalars(int kind, uint64_t seed, uint32_t n, Fr *sca
     store_element(scalars + i, value);
 }
 
-/* partial[thread] = Σ scalars[i]·log(i), the log being logs[at] or first + at for at =
-   indices[i] or i. */
-static __global__ void dot_logs(const Fr *scalars, const int32_t *logs, uint32_t first,
-                                const uint32_t *indices, uint32_t n, Fr *partial)
+/* partial[thread] = Σ scalars[i]·log(i), the log being logs[i] or first + i. */
+static __global__ void dot_logs(const Fr *scalars, const int32_t *logs, uint32_t first, uint32_t n,
+                                Fr *partial)
 {
     uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
     Fr sum = Fr::zero();
     for (uint32_t i = thread; i < n; i += threads) {
-        uint32_t at = indices ? indices[i] : i;
-        int64_t log = logs ? logs[at] : int64_t(first) + at;
+        int64_t log = logs ? logs[i] : int64_t(first) + i;
         Fr k = Fr::zero();
         k.limb[0] = uint32_t(log < 0 ? -log : log);
         k = k * Fr::r_squared();
@@ -273,12 +278,11 @@ static __global__ void dot_logs(const Fr *scalars, const int32_t *logs, uint32_t
 }
 
 /* Σ scalars[i]·log(i) modulo r. */
-static inline fr expected_log(const Fr *scalars, const int32_t *logs, uint32_t first,
-                              const uint32_t *indices, uint32_t n)
+static inline fr expected_log(const Fr *scalars, const int32_t *logs, uint32_t first, uint32_t n)
 {
     constexpr uint32_t THREADS = 256 * 128;
     DeviceArray<Fr> partial(THREADS);
-    dot_logs<<<256, 128>>>(scalars, logs, first, indices, n, partial.data);
+    dot_logs<<<256, 128>>>(scalars, logs, first, n, partial.data);
     CUDA_OK(cudaGetLastError());
     std::vector<Fr> host = partial.read(THREADS);
     fr sum = fr_zero;
@@ -289,5 +293,70 @@ static inline fr expected_log(const Fr *scalars, const int32_t *logs, uint32_t f
     }
     return sum;
 }
+
+/* --- jobs ------------------------------------------------------------------------------------ */
+
+/* A set's slots: the first n are to be filled, then completed. */
+template <class F> struct PointSet {
+    msm_size size;
+    DeviceArray<unsigned char> slots;
+
+    explicit PointSet(const msm_size &job_size)
+        : size(job_size), slots(msm_slots(&job_size) * Slot<F>::BYTES)
+    {
+    }
+    void complete() const
+    {
+        if (!size.tables)
+            return;
+        size_t scratch_bytes = msm_scratch_bytes(&size);
+        DeviceArray<unsigned char> scratch(scratch_bytes);
+        CUDA_OK(msm_build_tables(&size, Group<F>::ID, slots.data, scratch.data, scratch_bytes,
+                                 nullptr));
+        CUDA_OK(cudaDeviceSynchronize());
+    }
+};
+
+/* A job with memory of its own. points: those of sets in G1, then those in G2. */
+class Job
+{
+  public:
+    Job(const msm_size &size, const std::vector<const void *> &points, const Fr *scalars,
+        const Side *side)
+        : scratch_(msm_scratch_bytes(&size))
+    {
+        job_.size = size;
+        job_.scalars = scalars;
+        job_.scratch = scratch_.data;
+        job_.scratch_bytes = msm_scratch_bytes(&size);
+        if (side)
+            side->lend(&job_);
+        for (size_t i = 0; i < points.size(); i++) {
+            sums_.emplace_back(new DeviceArray<g2_affine>(msm_sum_count(&size)));
+            job_.sets[i] = {points[i], sums_[i]->data};
+        }
+        CUDA_OK(
+            cudaMemset(scratch_.data, 0xa5, job_.scratch_bytes)); /* what is not written shows */
+    }
+    void enqueue() const { CUDA_OK(msm_enqueue(&job_, nullptr)); }
+    size_t scratch_bytes() const { return job_.scratch_bytes; }
+
+    /* The result of set i, which is in group F. */
+    template <class F> typename Group<F>::Point result(size_t i) const
+    {
+        using Coordinates = typename Group<F>::Coordinates;
+        std::vector<Coordinates> sums(msm_sum_count(&job_.size));
+        CUDA_OK(cudaMemcpy(sums.data(), job_.sets[i].sums, sums.size() * sizeof(Coordinates),
+                           cudaMemcpyDeviceToHost));
+        typename Group<F>::Point out;
+        Group<F>::finish(&out, job_.size, sums.data());
+        return out;
+    }
+
+  private:
+    msm_job job_ = {};
+    DeviceArray<unsigned char> scratch_;
+    std::vector<std::unique_ptr<DeviceArray<g2_affine>>> sums_; /* room for either group */
+};
 
 #endif

@@ -229,102 +229,197 @@ template <class F> void test_curve(const char *name)
 
 /* --- multi-scalar multiplication -------------------------------------------------------------- */
 
-template <class F>
-typename Group<F>::Point run_msm(const unsigned char *slots, uint32_t n_points, const Fr *scalars,
-                                 const uint32_t *indices, uint32_t n)
+/* Ways to do one job: with and without tables, in one batch and in many. */
+struct Way {
+    bool tables;
+    uint32_t windows_at_once; /* 0: as many as there are */
+};
+static const Way ways[] = {{false, 0}, {true, 0}, {false, 1}, {true, 3}};
+
+static msm_size size_of(const Way &way, uint32_t n, unsigned g1_sets, unsigned g2_sets)
 {
-    size_t scratch_bytes = msm_scratch_bytes(Group<F>::ID, n);
-    DeviceArray<unsigned char> scratch(scratch_bytes);
-    DeviceArray<typename Group<F>::Coordinates> sums(msm_sum_count(n));
-    CUDA_OK(cudaMemset(scratch.data, 0xa5, scratch_bytes));
-    msm_job job = {};
-    job.group = Group<F>::ID;
-    job.points = slots;
-    job.n_points = n_points;
-    job.scalars = scalars;
-    job.indices = indices;
-    job.n = n;
-    job.scratch = scratch.data;
-    job.scratch_bytes = scratch_bytes;
-    job.sums = sums.data;
+    msm_size size = {};
+    size.n = n;
+    size.g1_sets = g1_sets;
+    size.g2_sets = g2_sets;
+    size.tables = way.tables;
+    size.entries_max = n * way.windows_at_once;
+    return size;
+}
+
+template <class F> msm_size size_of(const Way &way, uint32_t n)
+{
+    return size_of(way, n, sizeof(F) == sizeof(Fp), sizeof(F) != sizeof(Fp));
+}
+
+/* Every second job has a side stream. */
+static const Side *some_side()
+{
     static const Side side;
     static int turn;
-    if (turn++ % 2 == 1)
-        side.lend(&job);
-    CUDA_OK(msm_enqueue(&job, nullptr));
-    typename Group<F>::Point out;
-    Group<F>::finish(&out, n, sums.read(msm_sum_count(n)).data());
-    return out;
+    return turn++ % 2 == 1 ? &side : nullptr;
+}
+
+template <class F> typename Group<F>::Point run_msm(const PointSet<F> &points, const Fr *scalars)
+{
+    Job job(points.size, {points.slots.data}, scalars, some_side());
+    job.enqueue();
+    return job.result<F>(0);
 }
 
 /* Points (1000003 + i)·G, of any number. */
-template <class F> void test_msm_sizes(const char *name, const std::vector<uint32_t> &sizes)
+template <class F>
+void test_msm_sizes(const char *name, const Way &way, const std::vector<uint32_t> &sizes)
 {
     constexpr uint32_t FIRST = 1000003;
-    uint32_t n_max = 0;
-    for (uint32_t n : sizes)
-        n_max = n > n_max ? n : n_max;
-    DeviceArray<unsigned char> slots(size_t(n_max) * Slot<F>::BYTES);
-    DeviceArray<Fr> scalars(n_max);
-    make_points<F>(FIRST, n_max, slots.data);
     for (uint32_t n : sizes) {
+        PointSet<F> points(size_of<F>(way, n));
+        make_points<F>(FIRST, n, points.slots.data);
+        points.complete();
+        DeviceArray<Fr> scalars(n);
         for (int kind = 0; kind < KINDS; kind++) {
             fill_scalars<<<(n + 255) / 256, 256>>>(kind, 77 + uint64_t(kind), n, scalars.data);
-            auto got = run_msm<F>(slots.data, n_max, scalars.data, nullptr, n);
-            auto expected = multiple<F>(expected_log(scalars.data, nullptr, FIRST, nullptr, n));
-            EXPECT(Group<F>::equal(&got, &expected), "%s: n = %u, scalars %s", name, n,
-                   kind_names[kind]);
+            auto got = run_msm(points, scalars.data);
+            auto expected = multiple<F>(expected_log(scalars.data, nullptr, FIRST, n));
+            EXPECT(Group<F>::equal(&got, &expected),
+                   "%s: n = %u, tables %d, %u at once, scalars %s", name, n, way.tables,
+                   way.windows_at_once, kind_names[kind]);
         }
     }
 }
 
-/* Points that meet themselves, their opposites and infinity in the buckets. */
-template <class F> void test_msm_special_points(const char *name)
+/* Few different logs, so that points meet themselves, their opposites and infinity in the
+   buckets. */
+static std::vector<int32_t> special_logs(int choice, uint32_t n)
+{
+    std::vector<int32_t> logs(n);
+    for (int32_t &log : logs) {
+        int32_t random = int32_t(generator_of_tests() % 9);
+        log = choice == 0   ? random % 5
+              : choice == 1 ? 7
+              : choice == 2 ? (random & 1 ? 3 : -3)
+                            : random - 4;
+    }
+    return logs;
+}
+
+template <class F> void fill_points(const DeviceArray<int32_t> &logs, const PointSet<F> &points)
+{
+    uint32_t n = points.size.n;
+    points_of_logs<F>
+        <<<(n + 63) / 64, 64>>>(device_generator<F>(), logs.data, n, points.slots.data);
+    CUDA_OK(cudaGetLastError());
+    points.complete();
+}
+
+template <class F> void test_msm_special_points(const char *name, const Way &way)
 {
     constexpr uint32_t N = 3001;
-    for (int points = 0; points < 4; points++) {
-        std::vector<int32_t> logs(N);
-        for (uint32_t i = 0; i < N; i++) {
-            int32_t random = int32_t(generator_of_tests() % 9);
-            logs[i] = points == 0   ? random % 5
-                      : points == 1 ? 7
-                      : points == 2 ? (random & 1 ? 3 : -3)
-                                    : random - 4;
-        }
-        DeviceArray<int32_t> device_logs(logs);
-        DeviceArray<unsigned char> slots(size_t(N) * Slot<F>::BYTES);
+    for (int choice = 0; choice < 4; choice++) {
+        DeviceArray<int32_t> logs(special_logs(choice, N));
+        PointSet<F> points(size_of<F>(way, N));
+        fill_points(logs, points);
         DeviceArray<Fr> scalars(N);
-        points_of_logs<F>
-            <<<(N + 63) / 64, 64>>>(device_generator<F>(), device_logs.data, N, slots.data);
         for (int kind = 0; kind < KINDS; kind++) {
             fill_scalars<<<(N + 255) / 256, 256>>>(kind, 5, N, scalars.data);
-            auto got = run_msm<F>(slots.data, N, scalars.data, nullptr, N);
-            auto expected =
-                multiple<F>(expected_log(scalars.data, device_logs.data, 0, nullptr, N));
-            EXPECT(Group<F>::equal(&got, &expected), "%s: special points %d, scalars %s", name,
-                   points, kind_names[kind]);
+            auto got = run_msm(points, scalars.data);
+            auto expected = multiple<F>(expected_log(scalars.data, logs.data, 0, N));
+            EXPECT(Group<F>::equal(&got, &expected), "%s: special points %d, tables %d, scalars %s",
+                   name, choice, way.tables, kind_names[kind]);
         }
     }
 }
 
-/* A few scalars for points anywhere, some points several times. */
-template <class F> void test_msm_indices(const char *name)
+/* Two sets in each group with the same scalars. */
+static void test_msm_sets(const Way &way, uint32_t n)
 {
-    constexpr uint32_t N_POINTS = 5000, FIRST = 17;
-    DeviceArray<unsigned char> slots(size_t(N_POINTS) * Slot<F>::BYTES);
-    make_points<F>(FIRST, N_POINTS, slots.data);
-    for (uint32_t n : {1u, 7u, 2500u, 20001u}) {
-        std::vector<uint32_t> indices(n);
-        for (uint32_t &index : indices)
-            index = uint32_t(generator_of_tests() % N_POINTS);
-        DeviceArray<uint32_t> device_indices(indices);
-        DeviceArray<Fr> scalars(n);
-        fill_scalars<<<(n + 255) / 256, 256>>>(RANDOM, 9, n, scalars.data);
-        auto got = run_msm<F>(slots.data, N_POINTS, scalars.data, device_indices.data, n);
-        auto expected =
-            multiple<F>(expected_log(scalars.data, nullptr, FIRST, device_indices.data, n));
-        EXPECT(Group<F>::equal(&got, &expected), "%s: %u indices", name, n);
+    msm_size size = size_of(way, n, 2, 2);
+    PointSet<Fp> g1_few(size), g1_many(size);
+    PointSet<Fp2> g2_many(size), g2_few(size);
+    constexpr uint32_t FIRST = 5;
+    DeviceArray<int32_t> logs_a(special_logs(3, n)), logs_b(special_logs(0, n));
+    fill_points(logs_a, g1_few);
+    fill_points(logs_b, g2_few);
+    make_points<Fp>(FIRST, n, g1_many.slots.data);
+    make_points<Fp2>(FIRST, n, g2_many.slots.data);
+    g1_many.complete();
+    g2_many.complete();
+    DeviceArray<Fr> scalars(n);
+    for (int kind = 0; kind < KINDS; kind++) {
+        fill_scalars<<<(n + 255) / 256, 256>>>(kind, 6, n, scalars.data);
+        Job job(size,
+                {g1_few.slots.data, g1_many.slots.data, g2_many.slots.data, g2_few.slots.data},
+                scalars.data, some_side());
+        job.enqueue();
+        const int32_t *const logs[] = {logs_a.data, nullptr, nullptr, logs_b.data};
+        for (size_t i = 0; i < 4; i++) {
+            fr log = expected_log(scalars.data, logs[i], FIRST, n);
+            bool right;
+            if (i < 2) {
+                g1 got = job.result<Fp>(i), expected = multiple<Fp>(log);
+                right = g1_equal(&got, &expected);
+            } else {
+                g2 got = job.result<Fp2>(i), expected = multiple<Fp2>(log);
+                right = g2_equal(&got, &expected);
+            }
+            EXPECT(right, "four sets of %u: set %zu, tables %d, %u at once, scalars %s", n, i,
+                   way.tables, way.windows_at_once, kind_names[kind]);
+        }
     }
+}
+
+/* slots[w·n + i] of a table: windows share the 256 bits equally, the wider ones come first. */
+template <class F> void test_tables(const char *name)
+{
+    for (uint32_t n : {1u, 33u, 5000u}) {
+        DeviceArray<int32_t> logs(special_logs(3, n));
+        PointSet<F> points(size_of<F>({true, 0}, n));
+        fill_points(logs, points);
+        std::vector<int32_t> host_logs = logs.read(n);
+        size_t count = msm_slots(&points.size) / n;
+        std::vector<unsigned char> slots = points.slots.read(n * count * Slot<F>::BYTES);
+        fr power = fr_one;
+        unsigned wrong = 0;
+        for (size_t w = 0; w < count; w++) {
+            for (uint32_t i = 0; i < n; i += 1 + n / 50) {
+                fr log = fr_signed(host_logs[i]);
+                fr_mul(&log, &log, &power);
+                Affine<F> point;
+                const unsigned char *slot = &slots[(w * n + i) * Slot<F>::BYTES];
+                memcpy(&point.x, slot, sizeof(F));
+                memcpy(&point.y, slot + Slot<F>::BYTES / 2, sizeof(F));
+                wrong += !matches(point, multiple<F>(log));
+            }
+            for (size_t bit = 0; bit < 256 / count + (w < 256 % count); bit++)
+                fr_add(&power, &power, &power);
+        }
+        EXPECT(wrong == 0, "%s: table of %u points: %u entries wrong", name, n, wrong);
+    }
+}
+
+/* What cannot be done is refused before anything is enqueued. */
+static void test_msm_refusals()
+{
+    msm_job job = {};
+    job.size = size_of({false, 0}, 1000, 1, 0);
+    job.scratch_bytes = msm_scratch_bytes(&job.size) - 1;
+    EXPECT(msm_enqueue(&job, nullptr) != 0, "scratch too small");
+    job.scratch_bytes = SIZE_MAX;
+    job.size.n = 0;
+    EXPECT(msm_enqueue(&job, nullptr) != 0, "no scalars");
+    job.size.n = 1000;
+    job.size.g2_sets = MSM_SETS_MAX;
+    EXPECT(msm_enqueue(&job, nullptr) != 0, "too many sets");
+    job.size.g1_sets = job.size.g2_sets = 0;
+    EXPECT(msm_enqueue(&job, nullptr) != 0, "no sets");
+    job.size = size_of({true, 0}, 1u << 27, 1, 0);
+    job.size.entries_max = UINT32_MAX;
+    EXPECT(msm_enqueue(&job, nullptr) != 0, "more slots than references can name");
+    msm_size plain = size_of({false, 0}, 1000, 1, 0), tables = size_of({true, 0}, 1000, 1, 0);
+    EXPECT(msm_build_tables(&plain, MSM_G1, nullptr, nullptr, SIZE_MAX, nullptr) != 0,
+           "tables of a job without");
+    EXPECT(msm_build_tables(&tables, MSM_G1, nullptr, nullptr, 1000, nullptr) != 0,
+           "tables with too little scratch");
 }
 
 /* Against the CPU's own scalar multiplication, with points and scalars made there. */
@@ -348,10 +443,15 @@ template <class F> void test_msm_against_cpu(const char *name)
         Group<F>::mul(&term, &point, &scalars[i]);
         Group<F>::add(&expected, &expected, &term);
     }
-    DeviceArray<unsigned char> slots(bytes);
     DeviceArray<fr> device_scalars(scalars);
-    auto got = run_msm<F>(slots.data, N, reinterpret_cast<Fr *>(device_scalars.data), nullptr, N);
-    EXPECT(Group<F>::equal(&got, &expected), "%s: against the CPU", name);
+    for (const Way &way : ways) {
+        PointSet<F> set(size_of<F>(way, N));
+        CUDA_OK(cudaMemcpy(set.slots.data, bytes.data(), bytes.size(), cudaMemcpyHostToDevice));
+        set.complete();
+        auto got = run_msm(set, reinterpret_cast<Fr *>(device_scalars.data));
+        EXPECT(Group<F>::equal(&got, &expected), "%s: against the CPU, tables %d", name,
+               way.tables);
+    }
 }
 
 /* --- subset sums ------------------------------------------------------------------------------ */
@@ -487,6 +587,34 @@ template <class F> void test_points(const char *name)
     }
 }
 
+/* Points anywhere, some several times, from slots that are there only in part. */
+template <class F> void test_gather(const char *name)
+{
+    constexpr uint32_t N_POINTS = 5000, FIRST = 1000, COUNT = 2500, N = 7001;
+    DeviceArray<unsigned char> slots(size_t(N_POINTS) * Slot<F>::BYTES);
+    make_points<F>(17, N_POINTS, slots.data);
+    std::vector<uint32_t> points(N);
+    for (uint32_t &point : points)
+        point =
+            generator_of_tests() % 10 == 0 ? UINT32_MAX : uint32_t(generator_of_tests() % N_POINTS);
+    DeviceArray<uint32_t> device_points(points);
+    DeviceArray<unsigned char> out(size_t(N) * Slot<F>::BYTES);
+    CUDA_OK(cudaMemset(out.data, 0x5a, size_t(N) * Slot<F>::BYTES));
+    CUDA_OK(points_gather(Group<F>::ID, slots.data + size_t(FIRST) * Slot<F>::BYTES, FIRST, COUNT,
+                          device_points.data, N, out.data, nullptr));
+    std::vector<unsigned char> from = slots.read(size_t(N_POINTS) * Slot<F>::BYTES);
+    std::vector<unsigned char> got = out.read(size_t(N) * Slot<F>::BYTES);
+    unsigned char untouched[Slot<F>::BYTES];
+    memset(untouched, 0x5a, sizeof untouched);
+    unsigned wrong = 0;
+    for (uint32_t i = 0; i < N; i++) {
+        bool there = points[i] >= FIRST && points[i] < FIRST + COUNT;
+        const unsigned char *wanted = there ? &from[size_t(points[i]) * Slot<F>::BYTES] : untouched;
+        wrong += memcmp(&got[size_t(i) * Slot<F>::BYTES], wanted, Slot<F>::BYTES) != 0;
+    }
+    EXPECT(wrong == 0, "%s: %u of %u points gathered wrongly", name, wrong, N);
+}
+
 int main(int argc, char **argv)
 {
     bool brief = argc > 1 && strcmp(argv[1], "brief") == 0; /* for compute-sanitizer */
@@ -503,23 +631,38 @@ int main(int argc, char **argv)
     test_curve<Fp2>("G2");
     test_points<Fp>("G1");
     test_points<Fp2>("G2");
+    test_gather<Fp>("G1");
+    test_gather<Fp2>("G2");
     printf("fields, curves, points: %d checks, %d failures\n", checks, failures);
+    test_msm_refusals();
     test_msm_against_cpu<Fp>("G1");
     test_msm_against_cpu<Fp2>("G2");
+    test_tables<Fp>("G1");
+    test_tables<Fp2>("G2");
     if (brief) {
-        test_msm_sizes<Fp>("G1", {5000});
-        test_msm_sizes<Fp2>("G2", {300});
+        for (const Way &way : ways)
+            test_msm_sets(way, 300);
+        test_msm_sizes<Fp>("G1", ways[0], {5000});
         test_subset<Fp>("G1", {1000});
         test_subset<Fp2>("G2", {300});
     } else {
-        test_msm_sizes<Fp>("G1", {1, 2, 3, 31, 1000, 4097, 20000, 65537, 1u << 18, 1000003});
-        test_msm_sizes<Fp2>("G2", {1, 2, 33, 4097, 65537});
+        const std::vector<uint32_t> all = {1, 2, 3, 31, 1000, 4097, 32768, 65537};
+        for (const Way &way : ways) {
+            test_msm_sizes<Fp>("G1", way, all);
+            test_msm_sizes<Fp2>("G2", way, {1, 33, 4097});
+        }
+        test_msm_sizes<Fp>("G1", ways[0], {1u << 18, 1000003});
+        test_msm_sizes<Fp>("G1", ways[1], {1000003});
         printf("sizes: %d checks, %d failures\n", checks, failures);
-        test_msm_special_points<Fp>("G1");
-        test_msm_special_points<Fp2>("G2");
-        test_msm_indices<Fp>("G1");
-        test_msm_indices<Fp2>("G2");
-        printf("special points, indices: %d checks, %d failures\n", checks, failures);
+        for (const Way &way : ways) {
+            test_msm_special_points<Fp>("G1", way);
+            test_msm_special_points<Fp2>("G2", way);
+        }
+        printf("special points: %d checks, %d failures\n", checks, failures);
+        for (const Way &way : ways)
+            for (uint32_t n : {1u, 2u, 777u, 20001u})
+                test_msm_sets(way, n);
+        printf("sets: %d checks, %d failures\n", checks, failures);
         test_subset<Fp>("G1", {1, 2, 63, 64, 65, 1000, 100003, (1u << 20) + 13});
         test_subset<Fp2>("G2", {1, 65, 10007});
     }

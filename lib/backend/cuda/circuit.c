@@ -70,7 +70,8 @@ static size_t side_scratch_bytes(const struct backend_circuit *circuit)
         const struct query *map = query_of(circuit, i);
         const enum msm_group group = section_group(i);
         const size_t subset = subset_scratch_bytes(group, circuit->shape->n_aux, ones_max(map));
-        const size_t tail = map->n_scalars ? msm_scratch_bytes(group, map->n_scalars) : 0;
+        const struct msm_size size = section_msm(circuit, i);
+        const size_t tail = size.n ? msm_scratch_bytes(&size) : 0;
         most = subset > most ? subset : most;
         most = tail > most ? tail : most;
     }
@@ -105,6 +106,9 @@ static struct plan lay_out(struct backend_circuit *circuit, void *base)
     plan.tables_bytes = layout.used - plan.rows_bytes;
     for (enum cuda_section i = 0; i < SECTION_COUNT; i++)
         block->points[i] = take(&layout, circuit->n_points[i] * msm_slot_bytes(section_group(i)));
+    for (enum cuda_section i = SECTION_L; i < SECTION_COUNT; i++)
+        block->tails[i] =
+            take(&layout, query_of(circuit, i)->n_scalars * msm_slot_bytes(section_group(i)));
     plan.points_bytes = layout.used - plan.rows_bytes - plan.tables_bytes;
     for (unsigned i = 0; i < WITNESS_SLOTS; i++) {
         block->slots[i].bits = take(&layout, circuit_bits_bytes(shape) + 64);
@@ -134,7 +138,8 @@ static unsigned mib(uint64_t bytes)
 /* Takes the block, or says why it does not fit. */
 static enum cuzk_status allocate(struct backend_circuit *circuit, struct cuzk_error *err)
 {
-    circuit->h_scratch_bytes = msm_scratch_bytes(MSM_G1, circuit->n_points[SECTION_H]);
+    const struct msm_size h = section_msm(circuit, SECTION_H);
+    circuit->h_scratch_bytes = msm_scratch_bytes(&h);
     circuit->side_scratch_bytes = side_scratch_bytes(circuit);
     const struct plan plan = lay_out(circuit, NULL);
     const struct backend_device *device = circuit->device;
@@ -223,6 +228,22 @@ static enum cuzk_status loader_init(struct points_loader *loader, struct cuzk_er
     return CUZK_OK;
 }
 
+/* Lays the points of a section's full-size variables out in their order. */
+static enum cuzk_status gather_tail(struct backend_circuit *circuit, enum cuda_section section,
+                                    struct cuzk_error *err)
+{
+    const struct cuda_block *block = &circuit->block;
+    const struct cuda_map *const maps[SECTION_COUNT] = {NULL, &block->l, &block->a, &block->b,
+                                                        &block->b};
+    if (!maps[section])
+        return CUZK_OK;
+    return device_check(points_gather(section_group(section), block->points[section], 0,
+                                      circuit->n_points[section], maps[section]->point,
+                                      query_of(circuit, section)->n_scalars, block->tails[section],
+                                      circuit->device->stream),
+                        "loading points", err);
+}
+
 /* Loads one section and refuses what is no point of the curve. */
 static enum cuzk_status load_section(struct backend_circuit *circuit, enum cuda_section section,
                                      const uint8_t *bytes, const struct points_loader *loader,
@@ -237,6 +258,7 @@ static enum cuzk_status load_section(struct backend_circuit *circuit, enum cuda_
                                      circuit->n_points[section], circuit->block.points[section],
                                      circuit->block.faults, stream),
                          "loading points", err));
+    TRY(gather_tail(circuit, section, err));
     TRY(device_check(cudaMemcpyAsync(&faults, circuit->block.faults, sizeof faults,
                                      cudaMemcpyDeviceToHost, stream),
                      "loading points", err));

@@ -31,6 +31,7 @@ struct cuda_block {
     void *image;                 /* rows */
     void *tables;                /* transforms */
     void *points[SECTION_COUNT]; /* slots */
+    void *tails[SECTION_COUNT];  /* slots of the full-size variables' points; none for h */
     struct cuda_map l, a, b;
     struct witness_slot slots[WITNESS_SLOTS];
     void *a_rows, *b_rows, *c_rows;
@@ -92,6 +93,19 @@ static inline const struct query *query_of(const struct backend_circuit *circuit
     default:
         return NULL;
     }
+}
+
+/* The multiplication of a section: h, or its full-size variables. */
+static inline struct msm_size section_msm(const struct backend_circuit *circuit,
+                                          enum cuda_section section)
+{
+    const struct query *query = query_of(circuit, section);
+    const enum msm_group group = section_group(section);
+    return (struct msm_size){
+        .n = query ? query->n_scalars : circuit->n_points[section],
+        .g1_sets = group == MSM_G1,
+        .g2_sets = group == MSM_G2,
+    };
 }
 
 #endif

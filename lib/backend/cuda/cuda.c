@@ -107,23 +107,19 @@ struct lane {
 };
 
 static enum cuzk_status multiply(const struct job *job, const struct lane *lane,
-                                 enum cuda_section section, const void *scalars,
-                                 const uint32_t *indices, uint32_t n, struct cuzk_error *err)
+                                 enum cuda_section section, const void *points, const void *scalars,
+                                 struct cuzk_error *err)
 {
     const struct backend_circuit *circuit = job->circuit;
-    const enum msm_group group = section_group(section);
+    void *const sums = section_sums(circuit->block.sums, section);
     const struct msm_job msm = {
-        .group = group,
-        .points = circuit->block.points[section],
-        .n_points = circuit->n_points[section],
+        .size = section_msm(circuit, section),
+        .sets = {{points, (char *)sums + msm_point_bytes(section_group(section))}},
         .scalars = scalars,
-        .indices = indices,
-        .n = n,
         .scratch = lane->scratch,
         .scratch_bytes = lane->scratch_bytes,
-        .sums = (char *)section_sums(circuit->block.sums, section) + msm_point_bytes(group),
     };
-    if (n == 0)
+    if (msm.size.n == 0)
         return CUZK_OK;
     return device_check(msm_enqueue(&msm, lane->stream), "multiplication", err);
 }
@@ -154,7 +150,7 @@ static enum cuzk_status sum_section(const struct job *job, const struct lane *la
     TRY(device_check(rows_gather(job->slot->values, map->source, counts->n_scalars,
                                  circuit->block.scalars, lane->stream),
                      "subset sum", err));
-    return multiply(job, lane, section, circuit->block.scalars, map->point, counts->n_scalars, err);
+    return multiply(job, lane, section, circuit->block.tails[section], circuit->block.scalars, err);
 }
 
 /* All sums but h, on the side stream. */
@@ -176,7 +172,7 @@ static enum cuzk_status sum_h(const struct job *job, struct cuzk_error *err)
     const struct backend_circuit *circuit = job->circuit;
     const struct cuda_block *block = &circuit->block;
     const struct lane lane = {circuit->device->stream, block->h_scratch, circuit->h_scratch_bytes};
-    TRY(multiply(job, &lane, SECTION_H, block->a_rows, NULL, circuit->n_points[SECTION_H], err));
+    TRY(multiply(job, &lane, SECTION_H, block->points[SECTION_H], block->a_rows, err));
     TRY(device_check(cudaStreamWaitEvent(lane.stream, job->side_done, 0), "waiting for sums", err));
     return device_check(
         cudaMemcpyAsync(job->sums, block->sums, sums_bytes(), cudaMemcpyDeviceToHost, lane.stream),
@@ -236,22 +232,21 @@ static enum cuzk_status emit_phases(const struct job *job, const struct timeline
 static void finish_g1(const struct job *job, enum cuda_section section, struct g1 *out)
 {
     const struct g1_affine *sums = section_sums(job->sums, section);
-    const struct query *map = query_of(job->circuit, section);
-    const uint32_t n = map ? map->n_scalars : job->circuit->n_points[section];
+    const struct msm_size size = section_msm(job->circuit, section);
     g1_set_infinity(out);
-    if (n > 0)
-        msm_finish_g1(out, n, sums + 1);
-    if (map)
+    if (size.n > 0)
+        msm_finish_g1(out, &size, sums + 1);
+    if (section != SECTION_H)
         g1_add_affine(out, out, &sums[0]);
 }
 
 static void finish_g2(const struct job *job, enum cuda_section section, struct g2 *out)
 {
     const struct g2_affine *sums = section_sums(job->sums, section);
-    const uint32_t n = query_of(job->circuit, section)->n_scalars;
+    const struct msm_size size = section_msm(job->circuit, section);
     g2_set_infinity(out);
-    if (n > 0)
-        msm_finish_g2(out, n, sums + 1);
+    if (size.n > 0)
+        msm_finish_g2(out, &size, sums + 1);
     g2_add_affine(out, out, &sums[0]);
 }
 

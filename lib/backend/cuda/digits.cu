@@ -2,8 +2,6 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
-static constexpr uint32_t BATCH_ENTRIES = 1u << 26;
-
 static Windows windows_of(int count)
 {
     Windows windows = {};
@@ -17,38 +15,55 @@ static Windows windows_of(int count)
     return windows;
 }
 
-/* The cheapest number of windows: an entry costs its sorting and an addition, a bucket two
-   additions in shorter rounds. In halves of an entry's cost; weights from the measured
-   break-even points of spec/gpu-msm.md, section 3 (12 or 13 windows at 2^24, 11 or 12 at 2^26). */
-Windows make_windows(uint32_t n)
+static int cut_into_batches(const struct msm_size &size, const Windows &windows, Batch *batches)
 {
-    Windows best = {};
-    uint64_t best_cost = UINT64_MAX;
-    for (int count = 11; count <= WINDOWS_MAX; count++) {
-        Windows windows = windows_of(count);
-        uint64_t cost = 2 * uint64_t(count) * n;
-        for (int w = 0; w < count; w++)
-            cost += uint64_t(3) << (windows.width[w] - 1);
-        if (cost < best_cost) {
-            best_cost = cost;
-            best = windows;
-        }
-    }
-    return best;
-}
-
-int make_batches(const Windows &windows, uint32_t n, Batch batches[WINDOWS_MAX])
-{
-    int count = 0;
+    size_t entries_max = size.entries_max ? size.entries_max : size_t(MSM_ENTRIES);
+    int count = 0, matrices = 0;
     for (int w = 0; w < windows.count;) {
-        Batch batch = {w, 1, windows.width[w]};
-        while (w + batch.count < windows.count && windows.width[w + batch.count] == batch.width &&
-               size_t(batch.count + 1) * n <= BATCH_ENTRIES)
+        Batch batch = {w, 1, windows.width[size.tables ? 0 : w], matrices, 1};
+        while (w + batch.count < windows.count &&
+               (size.tables || windows.width[w + batch.count] == batch.width) &&
+               size_t(batch.count + 1) * size.n <= entries_max)
             batch.count++;
+        if (!size.tables)
+            batch.matrices = batch.count;
+        matrices += batch.matrices;
         batches[count++] = batch;
         w += batch.count;
     }
     return count;
+}
+
+/* The cheapest number of windows: an entry costs its sorting and an addition, a bucket two
+   additions in shorter rounds. In halves of an entry's cost; weights from the measured
+   break-even points of spec/gpu-msm.md, section 3 (12 or 13 windows at 2^24, 11 or 12 at 2^26). */
+int make_batches(const struct msm_size &size, Windows *windows, Batch batches[MSM_WINDOWS_MAX])
+{
+    uint64_t best_cost = UINT64_MAX;
+    for (int count = 11; count <= MSM_WINDOWS_MAX; count++) {
+        Windows candidate = windows_of(count);
+        uint64_t cost = 2 * uint64_t(count) * size.n;
+        int n_batches = cut_into_batches(size, candidate, batches);
+        for (int i = 0; i < n_batches; i++)
+            cost += uint64_t(3) * batches[i].buckets();
+        if (cost < best_cost) {
+            best_cost = cost;
+            *windows = candidate;
+        }
+    }
+    return cut_into_batches(size, *windows, batches);
+}
+
+Windows make_matrices(const struct msm_size &size, const Batch *batches, int n_batches,
+                      const Windows &windows)
+{
+    if (!size.tables)
+        return windows;
+    Windows matrices = {};
+    matrices.count = n_batches;
+    for (int i = 0; i < n_batches; i++)
+        matrices.width[i] = batches[i].width;
+    return matrices;
 }
 
 DigitMemory DigitMemory::take(Arena &arena, uint32_t n, uint32_t entries_max, uint32_t buckets_max)
@@ -101,9 +116,9 @@ void prepare_digits(cudaStream_t stream, const DigitMemory &memory, const Window
 }
 
 /* Entry (window, scalar): its bucket in the batch, or n_buckets for digit 0; its reference. */
-__global__ void make_digits(const uint32_t *planes, const uint32_t *indices, uint32_t n,
-                            int position, int width, bool top, uint32_t first_bucket,
-                            uint32_t n_buckets, uint32_t *keys, uint32_t *values)
+__global__ void make_digits(const uint32_t *planes, uint32_t n, uint32_t first_point, int position,
+                            int width, bool top, uint32_t first_bucket, uint32_t n_buckets,
+                            uint32_t *keys, uint32_t *values)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
@@ -117,7 +132,7 @@ __global__ void make_digits(const uint32_t *planes, const uint32_t *indices, uin
     uint32_t sign = digit < 0 ? REF_SIGN : 0;
     uint32_t magnitude = uint32_t(digit < 0 ? -digit : digit);
     keys[i] = magnitude ? first_bucket + magnitude - 1 : n_buckets;
-    values[i] = (indices ? indices[i] : i) | sign;
+    values[i] = (first_point + i) | sign;
 }
 
 /* starts[b] = first entry of bucket b, b ≤ n_buckets, from the sorted keys. A search for each
@@ -140,15 +155,16 @@ __global__ void find_buckets(const uint32_t *keys, uint32_t n, uint32_t n_bucket
 }
 
 uint32_t *sort_digits(cudaStream_t stream, const DigitMemory &memory, const Windows &windows,
-                      const Batch &batch, const uint32_t *indices, uint32_t n)
+                      const Batch &batch, const struct msm_size &size)
 {
-    uint32_t entries = uint32_t(batch.count) * n, n_buckets = batch.buckets();
+    uint32_t n = size.n, entries = uint32_t(batch.count) * n, n_buckets = batch.buckets();
     for (int i = 0; i < batch.count; i++) {
         int w = batch.first + i;
         make_digits<<<(n + 255) / 256, 256, 0, stream>>>(
-            memory.planes, indices, n, windows.position[w], batch.width, w == windows.count - 1,
-            uint32_t(i) << (batch.width - 1), n_buckets, memory.keys[0] + size_t(i) * n,
-            memory.values[0] + size_t(i) * n);
+            memory.planes, n, size.tables ? uint32_t(w) * n : 0, windows.position[w],
+            windows.width[w], w == windows.count - 1,
+            size.tables ? 0 : uint32_t(i) << (batch.width - 1), n_buckets,
+            memory.keys[0] + size_t(i) * n, memory.values[0] + size_t(i) * n);
     }
     int key_bits = 1;
     while (n_buckets >> key_bits)

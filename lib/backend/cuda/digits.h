@@ -3,29 +3,35 @@
 #ifndef CUDA_DIGITS_H
 #define CUDA_DIGITS_H
 
+#include "msm.h"
 #include "rounds.cuh"
 
-static constexpr int WINDOWS_MAX = 32;
-
-/* The scalars' bits cut into windows as equal as possible. */
+/* The scalars' bits cut into windows as equal as possible, the wide ones first. */
 struct Windows {
     int count;
-    int position[WINDOWS_MAX];
-    int width[WINDOWS_MAX]; /* all windows of one width are neighbours; they sum up to 256 */
+    int position[MSM_WINDOWS_MAX];
+    int width[MSM_WINDOWS_MAX]; /* all windows of one width are neighbours; they sum up to 256 */
 };
 
-Windows make_windows(uint32_t n);
-
-/* Consecutive windows of one width that are worked on together. */
+/* Consecutive windows that are worked on together, and the buckets that their digits fall into:
+   2^(width - 1) to a matrix. Without tables the windows are of one width and each has a matrix of
+   its own; with tables the batch has one, for the widest. */
 struct Batch {
-    int first, count, width;
+    int first, count;
+    int width;
+    int first_matrix, matrices;
 
-    uint32_t buckets() const { return uint32_t(count) << (width - 1); }
+    uint32_t buckets() const { return uint32_t(matrices) << (width - 1); }
 };
 
-int make_batches(const Windows &windows, uint32_t n, Batch batches[WINDOWS_MAX]);
+/* The cheapest windows for a job, and their batches; returns the number of batches. */
+int make_batches(const struct msm_size &size, Windows *windows, Batch batches[MSM_WINDOWS_MAX]);
 
-/* Buckets of a window are a matrix: bucket b = row·2^row_bits + column. */
+/* The matrices as windows of the result: with tables all are at position 0. */
+Windows make_matrices(const struct msm_size &size, const Batch *batches, int n_batches,
+                      const Windows &windows);
+
+/* In a matrix, bucket b = row·2^row_bits + column. */
 static inline int row_bits_of(int width)
 {
     return (width - 1) / 2;
@@ -38,9 +44,9 @@ static inline int column_bits_of(int width)
 
 /* Device memory of sorting one batch. */
 struct DigitMemory {
-    uint32_t *planes;           /* 8·n words: the scalars, word by word */
+    uint32_t *planes;              /* 8·n words: the scalars, word by word */
     uint32_t *keys[2], *values[2]; /* entries_max */
-    uint32_t *bucket_starts;    /* buckets_max + 1 */
+    uint32_t *bucket_starts;       /* buckets_max + 1 */
     void *sort_temp;
     size_t sort_bytes;
 
@@ -52,8 +58,8 @@ void prepare_digits(cudaStream_t stream, const DigitMemory &memory, const Window
                     const void *scalars, uint32_t n);
 
 /* Sorts a batch's entries by bucket: bucket_starts, and the references in the order of their
-   buckets, which are returned. */
+   buckets, which are returned. Scalar i of window w refers to point i, with tables w·n + i. */
 uint32_t *sort_digits(cudaStream_t stream, const DigitMemory &memory, const Windows &windows,
-                      const Batch &batch, const uint32_t *indices, uint32_t n);
+                      const Batch &batch, const struct msm_size &size);
 
 #endif

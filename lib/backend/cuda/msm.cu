@@ -1,9 +1,81 @@
-/* The C interface of multi-scalar multiplication; the work is in msm_impl.cuh. */
-#include "digits.h"
+/* The C interface of multi-scalar multiplication, and the order of a job's work (msm_parts.cuh). */
 #include "msm.h"
+#include "msm_parts.cuh"
+#include "tables.cuh"
 
-template <class F> size_t msm_bytes(uint32_t n);
-template <class F> int msm_run(const msm_job &job, cudaStream_t stream);
+namespace
+{
+
+struct Msm {
+    Planner planner;
+    Adder<Fp> g1;
+    Adder<Fp2> g2;
+
+    Msm(const msm_size &size, Arena &arena)
+        : planner(size, arena), g1(planner, size.g1_sets, arena), g2(planner, size.g2_sets, arena)
+    {
+    }
+    Msm(const Msm &) = delete;
+
+    /* Planning on the side stream runs one batch ahead of adding. What orders them: `planned`
+       events, recorded when a batch's plan is there, and `added` ones, when it is not needed any
+       more. With one stream its own order does. */
+    void run(const msm_job &job, cudaStream_t stream)
+    {
+        cudaStream_t side = job.side ? job.side : stream;
+        const msm_set *g1_sets = job.sets, *g2_sets = job.sets + planner.size.g1_sets;
+        if (job.side) { /* after what the caller has put into its stream: scalars, the last job */
+            cudaEventRecord(job.added[0], stream);
+            cudaStreamWaitEvent(side, job.added[0]);
+        }
+        planner.prepare(job.scalars, side);
+        g1.prepare(stream);
+        g2.prepare(stream);
+        for (int i = 0; i < planner.n_batches; i++) {
+            const Batch &batch = planner.batches[i];
+            const Planned &planned = planner.planned[i % 2];
+            if (job.side && i >= 2)
+                cudaStreamWaitEvent(side, job.added[i % 2]);
+            planner.plan(batch, planned, side);
+            if (job.side) {
+                cudaEventRecord(job.planned[i % 2], side);
+                cudaStreamWaitEvent(stream, job.planned[i % 2]);
+            }
+            g1.add(g1_sets, batch, planned, stream);
+            g2.add(g2_sets, batch, planned, stream);
+            if (job.side)
+                cudaEventRecord(job.added[i % 2], stream);
+        }
+        g1.finish(g1_sets, stream);
+        g2.finish(g2_sets, stream);
+    }
+};
+
+/* A size that can be worked on. */
+bool is_sound(const msm_size &size)
+{
+    return size.n >= 1 && size.n <= 1u << 27 && size.g1_sets <= MSM_SETS_MAX &&
+           size.g2_sets <= MSM_SETS_MAX && size.g1_sets + size.g2_sets >= 1 &&
+           size.g1_sets + size.g2_sets <= MSM_SETS_MAX;
+}
+
+Windows windows_of(const msm_size &size)
+{
+    Windows windows;
+    Batch batches[MSM_WINDOWS_MAX];
+    make_batches(size, &windows, batches);
+    return windows;
+}
+
+Windows matrices_of(const msm_size &size)
+{
+    Windows windows;
+    Batch batches[MSM_WINDOWS_MAX];
+    int n_batches = make_batches(size, &windows, batches);
+    return make_matrices(size, batches, n_batches, windows);
+}
+
+} // namespace
 
 extern "C" int msm_prepare(void)
 {
@@ -21,25 +93,50 @@ extern "C" size_t msm_point_bytes(enum msm_group group)
     return group == MSM_G1 ? sizeof(Affine<Fp>) : sizeof(Affine<Fp2>);
 }
 
-extern "C" size_t msm_scratch_bytes(enum msm_group group, uint32_t n)
+extern "C" size_t msm_scratch_bytes(const struct msm_size *size)
 {
-    return group == MSM_G1 ? msm_bytes<Fp>(n) : msm_bytes<Fp2>(n);
+    Arena arena(nullptr);
+    Msm msm(*size, arena);
+    size_t tables = 0;
+    if (size->tables)
+        tables = tables_scratch_bytes(size->g2_sets > 0 ? MSM_G2 : MSM_G1, size->n);
+    return arena.used() > tables ? arena.used() : tables;
 }
 
-extern "C" uint32_t msm_sum_count(uint32_t n)
+extern "C" uint32_t msm_sum_count(const struct msm_size *size)
 {
-    return 2 * uint32_t(make_windows(n).count);
+    return 2 * uint32_t(matrices_of(*size).count);
 }
 
-extern "C" unsigned msm_windows(uint32_t n, struct msm_window out[32])
+extern "C" size_t msm_slots(const struct msm_size *size)
 {
-    Windows windows = make_windows(n);
-    for (int w = 0; w < windows.count; w++)
-        out[w] = {unsigned(windows.position[w]), unsigned(row_bits_of(windows.width[w]))};
-    return unsigned(windows.count);
+    return size->tables ? size_t(windows_of(*size).count) * size->n : size->n;
+}
+
+extern "C" unsigned msm_windows(const struct msm_size *size, struct msm_window *out)
+{
+    Windows matrices = matrices_of(*size);
+    for (int i = 0; i < matrices.count; i++)
+        out[i] = {unsigned(matrices.position[i]), unsigned(row_bits_of(matrices.width[i]))};
+    return unsigned(matrices.count);
 }
 
 extern "C" int msm_enqueue(const struct msm_job *job, struct CUstream_st *stream)
 {
-    return job->group == MSM_G1 ? msm_run<Fp>(*job, stream) : msm_run<Fp2>(*job, stream);
+    if (!is_sound(job->size))
+        return cudaErrorInvalidValue;
+    Arena arena(job->scratch);
+    Msm msm(job->size, arena);
+    if (arena.used() > job->scratch_bytes || msm.planner.n_references > REF_SIGN)
+        return cudaErrorInvalidValue;
+    msm.run(*job, stream);
+    return cudaGetLastError();
+}
+
+extern "C" int msm_build_tables(const struct msm_size *size, enum msm_group group, void *slots,
+                                void *scratch, size_t scratch_bytes, struct CUstream_st *stream)
+{
+    if (!is_sound(*size) || !size->tables || tables_scratch_bytes(group, size->n) > scratch_bytes)
+        return cudaErrorInvalidValue;
+    return tables_build(group, windows_of(*size), size->n, slots, scratch, stream);
 }

@@ -6,6 +6,7 @@
 #ifndef CUDA_MSM_H
 #define CUDA_MSM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,17 +27,33 @@ int msm_prepare(void);
 size_t msm_slot_bytes(enum msm_group group);
 size_t msm_point_bytes(enum msm_group group);
 
-/* Σ scalars[i]·points[indices ? indices[i] : i], i < n ≤ 2^27. */
+enum { MSM_SETS_MAX = 4, MSM_WINDOWS_MAX = 32, MSM_ENTRIES = 1 << 26 };
+
+/* What decides a job's windows, scratch and results. */
+struct msm_size {
+    uint32_t n;                /* scalars: 1 to 2^27 */
+    unsigned g1_sets, g2_sets; /* sets of points in each group, together 1 to MSM_SETS_MAX */
+    bool tables;               /* the sets are tables of multiples, see msm_build_tables */
+    /* Scratch is proportional to the entries worked on at a time, an entry being a scalar's digit
+       in one window: about 120 to 170 bytes each with sets in G1, 300 with sets in G2, 440 with
+       both. 0: MSM_ENTRIES. A window is never divided, so less than n counts as n. */
+    uint32_t entries_max;
+};
+
+/* Points that are multiplied by the job's scalars. */
+struct msm_set {
+    const void *points; /* msm_slots(size) slots; infinity may be among them */
+    void *sums;         /* out: msm_sum_count(size) affine points, for msm_finish */
+};
+
+/* Σ scalars[i]·points[i], i < size.n, for each set. Scalars are cut, sorted and planned once for
+   all sets. */
 struct msm_job {
-    enum msm_group group;
-    const void *points;      /* slots */
-    uint32_t n_points;       /* slots that references may name; < 2^30 */
-    const void *scalars;     /* 32 bytes each, Montgomery form */
-    const uint32_t *indices; /* NULL: scalar i belongs to point i */
-    uint32_t n;
+    struct msm_size size;
+    struct msm_set sets[MSM_SETS_MAX]; /* those in G1, then those in G2 */
+    const void *scalars;               /* 32 bytes each, Montgomery form */
     void *scratch;
     size_t scratch_bytes;
-    void *sums; /* out: msm_sum_count(n) affine points, for msm_finish */
     /* NULL, or a stream of this job's own on which the next windows are sorted and planned while
        points are added, and four events without timing. All its work is ordered before what follows
        the job. */
@@ -44,11 +61,22 @@ struct msm_job {
     struct CUevent_st *planned[2], *added[2];
 };
 
-size_t msm_scratch_bytes(enum msm_group group, uint32_t n);
-uint32_t msm_sum_count(uint32_t n);
+/* Enough for msm_enqueue and for msm_build_tables. */
+size_t msm_scratch_bytes(const struct msm_size *size);
+uint32_t msm_sum_count(const struct msm_size *size);
+/* Of one set: n, with tables n for each window. */
+size_t msm_slots(const struct msm_size *size);
 
-/* 0, or the first CUDA error of the launches. */
+/* 0, or the first CUDA error of the launches; an invalid value if scratch is too small or
+   references (31 bits) cannot name all slots. */
 int msm_enqueue(const struct msm_job *job, struct CUstream_st *stream);
+
+/* Makes a table of multiples in place, once for points that are used often: slots[w·n + i] becomes
+   2^(position of window w)·slots[i], the first n being given. With it the digits of all windows go
+   into one set of buckets, so that windows can be wider, hence fewer. `size` must be that of the
+   jobs to come. */
+int msm_build_tables(const struct msm_size *size, enum msm_group group, void *slots, void *scratch,
+                     size_t scratch_bytes, struct CUstream_st *stream);
 
 /* How the sums make the result: windows from the least significant on, each with two sums, P and Q:
    result = Σ 2^position·(2^row_bits·P + Q). For the host to finish. */
@@ -56,8 +84,8 @@ struct msm_window {
     unsigned position;
     unsigned row_bits;
 };
-/* Returns the number of windows (at most 32). */
-unsigned msm_windows(uint32_t n, struct msm_window windows[32]);
+/* Returns the number of windows of the result. */
+unsigned msm_windows(const struct msm_size *size, struct msm_window windows[MSM_WINDOWS_MAX]);
 
 /* Σ points[first_point + rank(i)] over the variables i < n_vars whose bit is set, rank counting
    the dense variables before i; variables that are not dense are left out. */

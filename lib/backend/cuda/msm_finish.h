@@ -5,8 +5,8 @@
 #include "backend/cuda/msm.h"
 #include "math/group.h"
 
-/* The result of a job of n scalars from its sums (msm.h), copied to the host. */
-void msm_finish_g1(struct g1 *out, uint32_t n, const struct g1_affine *sums);
-void msm_finish_g2(struct g2 *out, uint32_t n, const struct g2_affine *sums);
+/* The result of one set of a job from its sums (msm.h), copied to the host. */
+void msm_finish_g1(struct g1 *out, const struct msm_size *size, const struct g1_affine *sums);
+void msm_finish_g2(struct g2 *out, const struct msm_size *size, const struct g2_affine *sums);
 
 #endif

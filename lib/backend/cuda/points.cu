@@ -89,6 +89,18 @@ __global__ void __launch_bounds__(128)
     Affine<F>{F::zero(), F::zero()}.store(slots, i);
 }
 
+/* A thread copies 16 bytes. */
+__global__ void gather(const uint4 *slots, uint32_t first, uint32_t count, const uint32_t *points,
+                       size_t n_vectors, uint32_t slot_vectors, uint4 *out)
+{
+    size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i >= n_vectors)
+        return;
+    uint32_t point = points[i / slot_vectors];
+    if (point >= first && point - first < count)
+        out[i] = slots[size_t(point - first) * slot_vectors + i % slot_vectors];
+}
+
 } // namespace
 
 extern "C" size_t points_file_bytes(enum msm_group group)
@@ -140,4 +152,18 @@ extern "C" int points_load(const struct points_loader *loader, enum msm_group gr
         done += count;
     }
     return cudaSuccess;
+}
+
+extern "C" int points_gather(enum msm_group group, const void *slots, uint32_t first,
+                             uint32_t count, const uint32_t *points, uint32_t n, void *out,
+                             struct CUstream_st *stream)
+{
+    if (n == 0)
+        return cudaSuccess;
+    uint32_t slot_vectors = uint32_t(msm_slot_bytes(group) / sizeof(uint4));
+    size_t n_vectors = size_t(n) * slot_vectors;
+    gather<<<unsigned((n_vectors + 255) / 256), 256, 0, stream>>>(
+        static_cast<const uint4 *>(slots), first, count, points, n_vectors, slot_vectors,
+        static_cast<uint4 *>(out));
+    return cudaGetLastError();
 }

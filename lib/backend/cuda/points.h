@@ -41,6 +41,12 @@ struct points_loader {
 int points_load(const struct points_loader *loader, enum msm_group group, const uint8_t *bytes,
                 uint32_t n, void *slots, struct points_faults *faults, struct CUstream_st *stream);
 
+/* out[i] = slots[points[i] - first] for all i < n with first ≤ points[i] < first + count; the
+   others stay as they are. All in device memory, out too as slots. 0, or the first CUDA error of
+   the launch. */
+int points_gather(enum msm_group group, const void *slots, uint32_t first, uint32_t count,
+                  const uint32_t *points, uint32_t n, void *out, struct CUstream_st *stream);
+
 #ifdef __cplusplus
 }
 #endif
