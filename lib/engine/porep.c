@@ -141,12 +141,12 @@ void porep_free(struct work *base)
 /* --- Partitions -------------------------------------------------------------------- */
 
 enum cuzk_status porep_synthesize_part(struct work *work, const struct shape *shape,
-                                       unsigned partition, struct witness *out,
+                                       unsigned partition, struct pool *pool, struct witness *out,
                                        struct cuzk_error *err)
 {
     struct circuit_program program = {porep_synthesize,
                                       c1_partition(porep_of(work)->c1, partition)};
-    return witness_synthesize(&program, shape, out, err);
+    return witness_synthesize_parallel(&program, shape, pool, out, err);
 }
 
 enum cuzk_status porep_prove(struct work *work, struct loaded *base, void *witness,

@@ -270,7 +270,8 @@ static enum cuzk_status synthesize(struct work *work, struct loaded *base, unsig
     struct witness *made = mem_zalloc(1, sizeof *made);
     if (!made)
         return error_set(err, CUZK_NO_MEMORY, "no memory for a witness");
-    enum cuzk_status status = porep_synthesize_part(work, loaded->shape, partition, made, err);
+    enum cuzk_status status =
+        porep_synthesize_part(work, loaded->shape, partition, loaded->real->pool, made, err);
     if (status != CUZK_OK) {
         mem_free(made);
         return status;

@@ -15,7 +15,10 @@ struct real {
     struct work_device *names;
     unsigned n_devices;
     char *param_cache;
-    struct pool *pool; /* for checking inputs */
+    /* For checking inputs and for synthesis: a partition's challenges are shared out over it, so that
+       the device's next partition never waits for one core while others idle. It takes the same
+       CPU time as one thread would, and partitions made at once share the workers. */
+    struct pool *pool;
     pthread_mutex_t mutex;
     struct shape **shapes; /* by number of the circuit; compiled once, kept to the end */
     int sort; /* of parameters, fixed by the first load: 0 none yet, 1 published, 2 dev */
@@ -60,7 +63,7 @@ struct c1_expect;
 enum cuzk_status porep_read(const uint8_t *c1, size_t len, const struct c1_expect *expect,
                             struct pool *pool, struct work **out, struct cuzk_error *err);
 enum cuzk_status porep_synthesize_part(struct work *work, const struct shape *shape,
-                                       unsigned partition, struct witness *out,
+                                       unsigned partition, struct pool *pool, struct witness *out,
                                        struct cuzk_error *err);
 enum cuzk_status porep_prove(struct work *work, struct loaded *loaded, void *witness,
                              const struct work_span *span, uint8_t proof[WORK_PROOF_BYTES],

@@ -23,8 +23,9 @@ static enum cuzk_status check_partition(const struct work *work, unsigned partit
 
 /* The fastest of some runs; the last run's witness stays. */
 static enum cuzk_status synthesize(const struct cuzk_synth_options *options, struct work *work,
-                                   const struct shape *shape, struct witness *witness,
-                                   struct cuzk_synth_report *out, struct cuzk_error *err)
+                                   const struct shape *shape, struct pool *pool,
+                                   struct witness *witness, struct cuzk_synth_report *out,
+                                   struct cuzk_error *err)
 {
     unsigned iterations = options->iterations ? options->iterations : 1;
     for (unsigned i = 0; i < iterations; i++) {
@@ -32,7 +33,7 @@ static enum cuzk_status synthesize(const struct cuzk_synth_options *options, str
             witness_free(witness);
         uint64_t start = clock_now_ns();
         uint64_t start_cpu = clock_cpu_ns();
-        TRY(porep_synthesize_part(work, shape, options->partition, witness, err));
+        TRY(porep_synthesize_part(work, shape, options->partition, pool, witness, err));
         uint64_t wall = clock_now_ns() - start;
         uint64_t cpu = clock_cpu_ns() - start_cpu;
         if (i > 0 && wall >= out->synthesis_ns)
@@ -71,7 +72,7 @@ static enum cuzk_status measure(const struct cuzk_synth_options *options, struct
                                 struct cuzk_synth_report *out, struct cuzk_error *err)
 {
     struct witness witness;
-    TRY(synthesize(options, work, shape, &witness, out, err));
+    TRY(synthesize(options, work, shape, pool, &witness, out, err));
     out->witness_bytes = witness_bytes(&witness);
     out->shape_bytes = shape_bytes(shape);
     out->n_rows = shape->n_rows;
