@@ -15,9 +15,9 @@ struct real {
     struct work_device *names;
     unsigned n_devices;
     char *param_cache;
-    /* For checking inputs and for synthesis: a partition's challenges are shared out over it, so that
-       the device's next partition never waits for one core while others idle. It takes the same
-       CPU time as one thread would, and partitions made at once share the workers. */
+    /* For checking inputs and for synthesis: a partition's challenges are shared out over it, so
+       that the device's next partition does not wait for one core while others idle. The CPU time
+       is that of one thread, and partitions made at once share the workers. */
     struct pool *pool;
     pthread_mutex_t mutex;
     struct shape **shapes; /* by number of the circuit; compiled once, kept to the end */
