@@ -315,17 +315,20 @@ void poseidon_trace(struct fr *trace, unsigned arity, enum poseidon_domain domai
 
 /* --- Several at once -------------------------------------------------------------------------- */
 
-static void trace_one(unsigned arity, enum poseidon_domain domain, size_t n,
-                      const struct fr *const inputs[], struct fr *const traces[])
+static void permute_one(unsigned arity, enum poseidon_domain domain, size_t n,
+                        const struct fr *const inputs[], struct fr *const out[], bool trace)
 {
+    struct fr state[POSEIDON_WIDTH_MAX];
     CHECK(n == 1);
-    poseidon_trace(traces[0], arity, domain, inputs[0]);
+    permute(state, arity, domain, inputs[0], trace ? out[0] : NULL);
+    if (!trace)
+        *out[0] = state[1];
 }
 
 const struct poseidon_arith poseidon_arith_portable = {
     .name = "portable",
     .lanes = 1,
-    .trace = trace_one,
+    .permute = permute_one,
 };
 
 const struct poseidon_arith *poseidon_arith_best(void)
@@ -342,15 +345,28 @@ const char *poseidon_arith_name(const struct poseidon_arith *arith)
     return arith->name;
 }
 
-void poseidon_traces(const struct poseidon_arith *arith, unsigned arity,
-                     enum poseidon_domain domain, size_t n, const struct fr *const inputs[],
-                     struct fr *const traces[])
+static void permute_all(const struct poseidon_arith *arith, unsigned arity,
+                        enum poseidon_domain domain, size_t n, const struct fr *const inputs[],
+                        struct fr *const out[], bool trace)
 {
     if (!arith)
         arith = poseidon_arith_best();
     for (size_t at = 0; at < n; at += arith->lanes) {
         size_t left = n - at;
-        arith->trace(arity, domain, left < arith->lanes ? left : arith->lanes, inputs + at,
-                     traces + at);
+        arith->permute(arity, domain, left < arith->lanes ? left : arith->lanes, inputs + at,
+                       out + at, trace);
     }
+}
+
+void poseidon_traces(const struct poseidon_arith *arith, unsigned arity,
+                     enum poseidon_domain domain, size_t n, const struct fr *const inputs[],
+                     struct fr *const traces[])
+{
+    permute_all(arith, arity, domain, n, inputs, traces, true);
+}
+
+void poseidon_hashes(const struct poseidon_arith *arith, unsigned arity, size_t n,
+                     const struct fr *const inputs[], struct fr *const out[])
+{
+    permute_all(arith, arity, POSEIDON_TREE, n, inputs, out, false);
 }

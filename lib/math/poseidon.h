@@ -71,4 +71,8 @@ void poseidon_traces(const struct poseidon_arith *arith, unsigned arity,
                      enum poseidon_domain domain, size_t n, const struct fr *const inputs[],
                      struct fr *const traces[]);
 
+/* n times poseidon_hash, in the same way. */
+void poseidon_hashes(const struct poseidon_arith *arith, unsigned arity, size_t n,
+                     const struct fr *const inputs[], struct fr *const out[]);
+
 #endif

@@ -7,9 +7,9 @@
 struct poseidon_arith {
     const char *name;
     size_t lanes; /* most instances of one call */
-    /* The traces of 1 ≤ n ≤ lanes instances. */
-    void (*trace)(unsigned arity, enum poseidon_domain domain, size_t n,
-                  const struct fr *const inputs[], struct fr *const traces[]);
+    /* 1 ≤ n ≤ lanes instances: each one's trace, or just the digest, which is the last of it. */
+    void (*permute)(unsigned arity, enum poseidon_domain domain, size_t n,
+                    const struct fr *const inputs[], struct fr *const out[], bool trace);
 };
 
 #endif

@@ -275,7 +275,8 @@ AVX2_INLINE void reduce(struct vec *out, struct sum *sum, const unsigned groups)
 struct group {
     struct vec elements[WIDTH_MAX];       /* below 2r */
     struct factor operands[OPERANDS_MAX]; /* of the next sums */
-    struct fr *trace[LANES];
+    struct fr *out[LANES];
+    size_t step; /* of out; 0 if only the last value counts */
 };
 
 /* The next value of each lane. */
@@ -284,8 +285,10 @@ AVX2_INLINE void put(struct group *group, const struct vec *canonical)
     __m256i w[LANES];
     vec_to_rows(w, canonical);
     AVX2_UNROLL
-    for (unsigned i = 0; i < LANES; i++)
-        _mm256_storeu_si256((__m256i *)(void *)group->trace[i]++, w[i]);
+    for (unsigned i = 0; i < LANES; i++) {
+        _mm256_storeu_si256((__m256i *)(void *)group->out[i], w[i]);
+        group->out[i] += group->step;
+    }
 }
 
 AVX2_INLINE void add_limbs(struct vec *a, const int64_t limbs[LIMBS])
@@ -510,11 +513,11 @@ static __attribute__((noinline)) void permute(struct group *group, unsigned grou
 
 /* Lanes without an instance repeat the first one and write to a trace that is thrown away, which
    is not worth it for a single instance. */
-static void trace_lanes(unsigned arity, enum poseidon_domain domain, size_t n,
-                        const struct fr *const inputs[], struct fr *const traces[])
+static void permute_lanes(unsigned arity, enum poseidon_domain domain, size_t n,
+                          const struct fr *const inputs[], struct fr *const out[], bool trace)
 {
     if (n == 1) {
-        poseidon_trace(traces[0], arity, domain, inputs[0]);
+        poseidon_arith_portable.permute(arity, domain, n, inputs, out, trace);
         return;
     }
     struct fr unused[POSEIDON_TRACE_MAX];
@@ -522,8 +525,10 @@ static void trace_lanes(unsigned arity, enum poseidon_domain domain, size_t n,
     const struct fr *lane_inputs[GROUPS_MAX * LANES];
     for (size_t i = 0; i < GROUPS_MAX * LANES; i++) {
         lane_inputs[i] = inputs[i < n ? i : 0];
-        group[i / LANES].trace[i % LANES] = i < n ? traces[i] : unused;
+        group[i / LANES].out[i % LANES] = i < n ? out[i] : unused;
     }
+    for (size_t g = 0; g < GROUPS_MAX; g++)
+        group[g].step = trace ? 1 : 0;
     const struct tables *t = tables_of(arity);
     const unsigned before = avx2_rounding_to_zero();
     permute(group, n > LANES ? 2 : 1, t, domain, lane_inputs);
@@ -533,7 +538,7 @@ static void trace_lanes(unsigned arity, enum poseidon_domain domain, size_t n,
 const struct poseidon_arith poseidon_arith_avx2 = {
     .name = "avx2",
     .lanes = GROUPS_MAX * LANES,
-    .trace = trace_lanes,
+    .permute = permute_lanes,
 };
 
 #endif

@@ -1,6 +1,7 @@
 #include "vanilla/poseidon_memo.h"
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "math/poseidon.h"
@@ -93,20 +94,28 @@ static void remember(struct poseidon_memo *memo, size_t bucket, const uint8_t di
     pthread_mutex_unlock(lock);
 }
 
-void poseidon_memo_hash(struct poseidon_memo *memo, struct fr *out, unsigned arity,
-                        const struct fr *inputs)
+void poseidon_memo_hashes(struct poseidon_memo *memo, unsigned arity, size_t n,
+                          const struct fr *const inputs[], struct fr *const out[])
 {
-    uint8_t digest[SHA256_BYTES];
+    uint8_t digests[POSEIDON_MEMO_TOGETHER][SHA256_BYTES];
+    size_t buckets[POSEIDON_MEMO_TOGETHER], missing = 0;
+    const struct fr *new_inputs[POSEIDON_MEMO_TOGETHER] = {NULL};
+    struct fr *new_out[POSEIDON_MEMO_TOGETHER] = {NULL};
+    CHECK(n <= POSEIDON_MEMO_TOGETHER);
     if (!memo) {
-        poseidon_hash(out, arity, inputs);
+        poseidon_hashes(NULL, arity, n, inputs, out);
         return;
     }
-    sha256(inputs, arity * sizeof *inputs, digest); /* the length tells arities apart */
-    size_t bucket = (size_t)load_u64_le(digest) & (memo->n_buckets - 1);
-    if (recall(memo, bucket, digest, out))
-        return;
-    struct fr hash;
-    poseidon_hash(&hash, arity, inputs);
-    remember(memo, bucket, digest, &hash);
-    *out = hash;
+    for (size_t i = 0; i < n; i++) {
+        /* the length tells arities apart */
+        sha256(inputs[i], arity * sizeof *inputs[i], digests[missing]);
+        buckets[missing] = (size_t)load_u64_le(digests[missing]) & (memo->n_buckets - 1);
+        if (recall(memo, buckets[missing], digests[missing], out[i]))
+            continue;
+        new_inputs[missing] = inputs[i];
+        new_out[missing++] = out[i];
+    }
+    poseidon_hashes(NULL, arity, missing, new_inputs, new_out);
+    for (size_t i = 0; i < missing; i++)
+        remember(memo, buckets[i], digests[i], new_out[i]);
 }

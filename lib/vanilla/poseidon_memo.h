@@ -14,8 +14,11 @@ struct poseidon_memo;
 struct poseidon_memo *poseidon_memo_new(size_t hashes);
 void poseidon_memo_free(struct poseidon_memo *memo);
 
-/* As poseidon_hash, arity ≤ 8. From any thread. memo may be NULL: then nothing is remembered. */
-void poseidon_memo_hash(struct poseidon_memo *memo, struct fr *out, unsigned arity,
-                        const struct fr *inputs);
+enum { POSEIDON_MEMO_TOGETHER = 16 };
+
+/* As poseidon_hashes, arity ≤ 8 and n ≤ POSEIDON_MEMO_TOGETHER. From any thread. memo may be NULL:
+   then nothing is remembered. */
+void poseidon_memo_hashes(struct poseidon_memo *memo, unsigned arity, size_t n,
+                          const struct fr *const inputs[], struct fr *const out[]);
 
 #endif
