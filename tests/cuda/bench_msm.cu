@@ -6,6 +6,7 @@
        bench_msm tails          the full-size scalars of a 32 GiB partition, one set of points at a
                                 time and sets with the same scalars together, with and without
                                 tables
+       bench_msm tail N G1_SETS G2_SETS TABLES    one such job, once; for a profiler
        bench_msm field          products a second */
 #include "known_logs.cuh"
 
@@ -214,7 +215,8 @@ std::vector<std::unique_ptr<PointSet<F>>> tail_sets(const msm_size &size, unsign
     return sets;
 }
 
-static void bench_tail(bool tables, uint32_t n, unsigned g1_sets, unsigned g2_sets, int kind)
+static void bench_tail(bool tables, uint32_t n, unsigned g1_sets, unsigned g2_sets, int kind,
+                       int runs = 5)
 {
     msm_size size = plain_size(n);
     size.tables = tables;
@@ -227,7 +229,7 @@ static void bench_tail(bool tables, uint32_t n, unsigned g1_sets, unsigned g2_se
         points.push_back(set->slots.data);
     for (const auto &set : in_g2)
         points.push_back(set->slots.data);
-    time_msm("tail", size, points, kind, 5, false);
+    time_msm("tail", size, points, kind, runs, false);
 }
 
 /* L and A have the same scalars, and so have B in both groups. */
@@ -300,6 +302,9 @@ int main(int argc, char **argv)
         bench_subset();
     if (strcmp(what, "tails") == 0)
         bench_tails();
+    if (strcmp(what, "tail") == 0 && argc == 6)
+        bench_tail(atoi(argv[5]), uint32_t(low), unsigned(high), unsigned(atoi(argv[4])), RANDOM,
+                   1);
     if (strcmp(what, "field") == 0) {
         bench_field<Fp>("Fp");
         bench_field<Fr>("Fr");

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-enum { ALIGNMENT = 256, CHUNK_BYTES = 32 << 20, WINDOW_SUMS_MAX = 64 };
+enum { ALIGNMENT = 256, CHUNK_BYTES = 32 << 20 };
 
 static const char *const section_names[SECTION_COUNT] = {"h", "l", "a", "b_g1", "b_g2"};
 
@@ -17,7 +17,7 @@ static size_t words_of(size_t bits)
 
 size_t circuit_sums_bytes(enum cuda_section section)
 {
-    return (1 + WINDOW_SUMS_MAX) * msm_point_bytes(section_group(section));
+    return (1 + MSM_SUMS_MAX) * msm_point_bytes(section_group(section));
 }
 
 size_t circuit_bits_bytes(const struct shape *shape)

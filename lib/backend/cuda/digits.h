@@ -31,13 +31,23 @@ int make_batches(const struct msm_size &size, Windows *windows, Batch batches[MS
 Windows make_matrices(const struct msm_size &size, const Batch *batches, int n_batches,
                       const Windows &windows);
 
+/* Sums of one result: for each matrix one a bit of the row number, which are column_bits_of(width),
+   and one a bit of the column number and one, which are row_bits_of(width) + 1. */
+static inline unsigned count_sums(const Windows &matrices)
+{
+    unsigned count = 0;
+    for (int i = 0; i < matrices.count; i++)
+        count += unsigned(matrices.width[i]);
+    return count;
+}
+
 /* In a matrix, bucket b = row·2^row_bits + column. */
-static inline int row_bits_of(int width)
+static inline __host__ __device__ int row_bits_of(int width)
 {
     return (width - 1) / 2;
 }
 
-static inline int column_bits_of(int width)
+static inline __host__ __device__ int column_bits_of(int width)
 {
     return width - 1 - row_bits_of(width);
 }

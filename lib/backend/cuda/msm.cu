@@ -105,7 +105,7 @@ extern "C" size_t msm_scratch_bytes(const struct msm_size *size)
 
 extern "C" uint32_t msm_sum_count(const struct msm_size *size)
 {
-    return 2 * uint32_t(matrices_of(*size).count);
+    return count_sums(matrices_of(*size));
 }
 
 extern "C" size_t msm_slots(const struct msm_size *size)
@@ -113,12 +113,18 @@ extern "C" size_t msm_slots(const struct msm_size *size)
     return size->tables ? size_t(windows_of(*size).count) * size->n : size->n;
 }
 
-extern "C" unsigned msm_windows(const struct msm_size *size, struct msm_window *out)
+extern "C" void msm_positions(const struct msm_size *size, unsigned *positions)
 {
     Windows matrices = matrices_of(*size);
-    for (int i = 0; i < matrices.count; i++)
-        out[i] = {unsigned(matrices.position[i]), unsigned(row_bits_of(matrices.width[i]))};
-    return unsigned(matrices.count);
+    for (int i = 0; i < matrices.count; i++) {
+        unsigned row_bits = unsigned(row_bits_of(matrices.width[i]));
+        unsigned column_bits = unsigned(column_bits_of(matrices.width[i]));
+        unsigned position = unsigned(matrices.position[i]);
+        for (unsigned bit = 0; bit < column_bits; bit++) /* of row numbers */
+            *positions++ = position + row_bits + bit;
+        for (unsigned bit = 0; bit <= row_bits; bit++) /* of column numbers and one */
+            *positions++ = position + bit;
+    }
 }
 
 extern "C" int msm_enqueue(const struct msm_job *job, struct CUstream_st *stream)

@@ -27,7 +27,7 @@ int msm_prepare(void);
 size_t msm_slot_bytes(enum msm_group group);
 size_t msm_point_bytes(enum msm_group group);
 
-enum { MSM_SETS_MAX = 4, MSM_WINDOWS_MAX = 32, MSM_ENTRIES = 1 << 26 };
+enum { MSM_SETS_MAX = 4, MSM_WINDOWS_MAX = 32, MSM_SUMS_MAX = 288, MSM_ENTRIES = 1 << 26 };
 
 /* What decides a job's windows, scratch and results. */
 struct msm_size {
@@ -63,7 +63,7 @@ struct msm_job {
 
 /* Enough for msm_enqueue and for msm_build_tables. */
 size_t msm_scratch_bytes(const struct msm_size *size);
-uint32_t msm_sum_count(const struct msm_size *size);
+uint32_t msm_sum_count(const struct msm_size *size); /* at most MSM_SUMS_MAX */
 /* Of one set: n, with tables n for each window. */
 size_t msm_slots(const struct msm_size *size);
 
@@ -78,14 +78,9 @@ int msm_enqueue(const struct msm_job *job, struct CUstream_st *stream);
 int msm_build_tables(const struct msm_size *size, enum msm_group group, void *slots, void *scratch,
                      size_t scratch_bytes, struct CUstream_st *stream);
 
-/* How the sums make the result: windows from the least significant on, each with two sums, P and Q:
-   result = Σ 2^position·(2^row_bits·P + Q). For the host to finish. */
-struct msm_window {
-    unsigned position;
-    unsigned row_bits;
-};
-/* Returns the number of windows of the result. */
-unsigned msm_windows(const struct msm_size *size, struct msm_window windows[MSM_WINDOWS_MAX]);
+/* How the sums make the result, for the host to finish: Σ 2^positions[i]·sums[i] over all
+   msm_sum_count(size). */
+void msm_positions(const struct msm_size *size, unsigned positions[MSM_SUMS_MAX]);
 
 /* Σ points[first_point + rank(i)] over the variables i < n_vars whose bit is set, rank counting
    the dense variables before i; variables that are not dense are left out. */

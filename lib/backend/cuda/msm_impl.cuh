@@ -42,62 +42,93 @@ template <class F> __global__ void set_infinity(F *x, F *y)
     *y = F::zero();
 }
 
-/* The points behind references, which rows and columns end up as: `cells_each` for each of `count`
-   matrices of each set, in the order of the references. */
-template <class F>
-__global__ void copy_cells(RoundMemory<F> memory, const uint32_t *refs, uint32_t n,
-                           uint32_t cells_each, uint32_t count, uint32_t matrices, uint32_t stride,
-                           Cell<F> *cells)
-{
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n)
-        return;
-    uint32_t matrix = i / cells_each, set = matrix / count;
-    size_t place = size_t(set) * matrices + matrix % count;
-    cells[place * stride + i % cells_each].point = memory.point(refs[i]);
-}
+/* Rounds of no more pairs than this mostly wait for an inversion. */
+constexpr uint32_t PAIRS_FEW = 1 << 16;
 
-template <class F> constexpr int WEIGH_THREADS = sizeof(F) > 48 ? 64 : 128;
+/* Threads that add up one cell, at most. */
+constexpr int LANES_LOG = 4;
+template <class F> constexpr int SUM_THREADS = sizeof(F) > 48 ? 64 : 128;
+
+/* Adds up what is left of rows (blockIdx.y 0) and columns (1) after `halvings`: all matrices of one
+   width, `count` for each set of `all`. refs: those of all rows, then those of all columns. */
+template <class F>
+__global__ void __launch_bounds__(SUM_THREADS<F>)
+    sum_cells(const __grid_constant__ RoundMemory<F> memory, const uint32_t *refs, int width,
+              int halvings, uint32_t all, uint32_t count, uint32_t matrices, uint32_t stride,
+              Xyzz<F> *cells)
+{
+    __shared__ Xyzz<F> shared[SUM_THREADS<F>];
+    bool column = blockIdx.y == 1;
+    int cells_log = column ? row_bits_of(width) : column_bits_of(width);
+    int terms_log = width - 1 - cells_log - halvings;
+    int lanes_log = min(terms_log, LANES_LOG);
+    uint32_t thread = blockIdx.x * SUM_THREADS<F> + threadIdx.x;
+    uint32_t cell = thread >> lanes_log, lane = thread & ((1u << lanes_log) - 1);
+    uint32_t terms = 1u << (terms_log - lanes_log); /* of a lane */
+    Xyzz<F> sum = Xyzz<F>::infinity();
+    if (cell < all << cells_log) {
+        refs += (column ? all << (width - 1 - halvings) : 0) + size_t(thread) * terms;
+        for (uint32_t i = 0; i < terms; i++)
+            sum.add(Xyzz<F>::from(memory.point(refs[i])));
+    }
+    shared[threadIdx.x] = sum;
+    __syncthreads();
+    for (uint32_t half = (1u << lanes_log) / 2; half > 0; half /= 2) {
+        if (lane < half)
+            shared[threadIdx.x].add(shared[threadIdx.x + half]);
+        __syncthreads();
+    }
+    if (lane > 0 || cell >= all << cells_log)
+        return;
+    uint32_t matrix = cell >> cells_log, set = matrix / count;
+    size_t place = size_t(set) * matrices + matrix % count;
+    uint32_t rows = 1u << column_bits_of(width);
+    cells[place * stride + (column ? rows : 0) + (cell & ((1u << cells_log) - 1))] =
+        shared[threadIdx.x];
+}
 
 /* Where the sums of each set go. */
 template <class F> struct SetSums {
     Affine<F> *of[MSM_SETS_MAX];
 };
 
-/* sums[2·matrix + kind] of each set: kind 0 Σ row·R_row, kind 1 Σ (column + 1)·C_column. A matrix's
-   cells are its rows and then its columns. Each thread sums a stretch with running sums, then the
-   block adds up. */
+constexpr int WEIGH_THREADS = 128;
+
+/* Rows count by their number, columns by theirs and one. A sum is that of the cells whose weight
+   has one certain bit: for each matrix the rows' bits, then the columns' (see msm_positions). Each
+   block makes one; blockIdx.y is the set. */
 template <class F>
-__global__ void __launch_bounds__(WEIGH_THREADS<F>)
-    weigh_cells(const Cell<F> *cells, uint32_t stride, const __grid_constant__ Windows matrices,
-                SetSums<F> sums)
+__global__ void __launch_bounds__(WEIGH_THREADS)
+    weigh_cells(const Xyzz<F> *cells, uint32_t stride, const __grid_constant__ Windows matrices,
+                const __grid_constant__ SetSums<F> sums)
 {
-    __shared__ Xyzz<F> shared[WEIGH_THREADS<F>];
-    int place = blockIdx.x / 2, kind = blockIdx.x % 2;
-    int matrix = place % matrices.count;
-    int row_bits = (matrices.width[matrix] - 1) / 2;
-    int row_count = 1 << (matrices.width[matrix] - 1 - row_bits);
-    int count = kind ? 1 << row_bits : row_count;
-    cells += size_t(place) * stride + (kind ? row_count : 0);
-    int stretch = (count + WEIGH_THREADS<F> - 1) / WEIGH_THREADS<F>;
-    int low = int(threadIdx.x) * stretch, high = min(low + stretch, count);
-    Xyzz<F> plain = Xyzz<F>::infinity(), weighted = Xyzz<F>::infinity();
-    for (int i = high - 1; i >= low; i--) {
-        Xyzz<F> cell = Xyzz<F>::from(cells[i].point);
-        weighted.add(plain);
-        plain.add(cell);
+    __shared__ Xyzz<F> shared[WEIGH_THREADS];
+    int matrix = 0, bit = int(blockIdx.x);
+    for (; bit >= matrices.width[matrix]; matrix++)
+        bit -= matrices.width[matrix];
+    int row_bits = row_bits_of(matrices.width[matrix]);
+    int column_bits = column_bits_of(matrices.width[matrix]);
+    cells += (size_t(blockIdx.y) * uint32_t(matrices.count) + uint32_t(matrix)) * stride;
+    uint32_t count = 1u << (column_bits - 1);
+    if (bit >= column_bits) {
+        bit -= column_bits;
+        cells += (1u << column_bits) - 1; /* weight 1 is column 0 */
+        count = bit < row_bits ? 1u << (row_bits - 1) : 1;
     }
-    if (low < high)
-        weighted.add(plain.times(uint32_t(low + kind)));
-    shared[threadIdx.x] = weighted;
+    Xyzz<F> sum = Xyzz<F>::infinity();
+    for (uint32_t i = threadIdx.x; i < count; i += WEIGH_THREADS) {
+        uint32_t below = i & ((1u << bit) - 1);
+        sum.add(cells[(i - below) * 2 + (1u << bit) + below]);
+    }
+    shared[threadIdx.x] = sum;
     __syncthreads();
-    for (int half = WEIGH_THREADS<F> / 2; half > 0; half /= 2) {
+    for (int half = WEIGH_THREADS / 2; half > 0; half /= 2) {
         if (int(threadIdx.x) < half)
             shared[threadIdx.x].add(shared[threadIdx.x + half]);
         __syncthreads();
     }
     if (threadIdx.x == 0)
-        sums.of[place / matrices.count][2 * matrix + kind] = shared[0].to_affine();
+        sums.of[blockIdx.y][blockIdx.x] = shared[0].to_affine();
 }
 
 inline unsigned blocks_of(size_t n)
@@ -157,7 +188,7 @@ Adder<F>::Adder(const Planner &planner_of_all, unsigned sets, Arena &arena)
     for (int i = 0; i < 2; i++)
         refs[i] = arena.take<uint32_t>(refs_max);
     range = arena.take<RoundRange>(1);
-    cells = arena.take<Cell<F>>(size_t(n_sets) * planner.matrices.count * cell_stride);
+    cells = arena.take<Xyzz<F>>(size_t(n_sets) * planner.matrices.count * cell_stride);
     memory = RoundMemory<F>::take(arena, slots, pairs_max);
     memory.n_points = planner.n_points;
 }
@@ -189,9 +220,8 @@ template <class F> void Adder<F>::finish(const msm_set *sets, cudaStream_t strea
     SetSums<F> sums = {};
     for (uint32_t set = 0; set < n_sets; set++)
         sums.of[set] = static_cast<Affine<F> *>(sets[set].sums);
-    unsigned places = n_sets * unsigned(planner.matrices.count);
-    weigh_cells<F>
-        <<<2 * places, WEIGH_THREADS<F>, 0, stream>>>(cells, cell_stride, planner.matrices, sums);
+    weigh_cells<F><<<dim3(planner.n_sums(), n_sets), WEIGH_THREADS, 0, stream>>>(
+        cells, cell_stride, planner.matrices, sums);
 }
 
 template <class F> auto Adder<F>::width_of(const Batch &batch) const -> const Width &
@@ -255,36 +285,33 @@ void Adder<F>::reduce(uint32_t set, const Batch &batch, const Planned &plan,
     refer(from + half, half, first_slot + half, width.refs + (all + before) * width.kept, stream);
 }
 
-/* The other halvings, of all matrices of one width and all sets together. */
+/* The rest of rows and columns, of all matrices of one width and all sets together: halvings while
+   there are many pairs, then sums without inversions. */
 template <class F> void Adder<F>::reduce_kept(const Width &width, cudaStream_t stream) const
 {
-    int row_bits = row_bits_of(width.width), column_bits = column_bits_of(width.width);
-    uint32_t rows = 1u << column_bits, columns = 1u << row_bits;
     uint32_t all = n_sets * uint32_t(width.count);
-    uint32_t slot = 0, count = 2 * all * width.kept;
-    const uint32_t *now = width.refs, *row_refs = now;
-    /* Rows take as many halvings as columns or one less: then the columns go on alone. */
-    for (int round = HALVINGS_ALONE; round < column_bits; round++) {
-        bool alone = round == row_bits;
-        auto from = reinterpret_cast<const uint2 *>(now + (alone ? count / 2 : 0));
-        uint32_t pairs_now = (alone ? count / 2 : count) / 2;
-        uint32_t *to = refs[round % 2];
+    uint32_t slot = 0, pairs_now = all * width.kept;
+    const uint32_t *now = width.refs;
+    int halvings = HALVINGS_ALONE;
+    /* There are never fewer column than row bits. */
+    for (; halvings < row_bits_of(width.width) && pairs_now > PAIRS_FEW; halvings++) {
+        auto from = reinterpret_cast<const uint2 *>(now);
+        uint32_t *to = refs[halvings % 2];
         add_pairs(from, pairs_now, slot, stream);
         refer(from, pairs_now, slot, to, stream);
         slot += pairs_now;
-        count /= 2;
+        pairs_now /= 2;
         now = to;
-        if (!alone)
-            row_refs = now;
     }
-    const uint32_t *column_refs = column_bits > row_bits ? now : now + all * rows;
-    Cell<F> *to = cells + size_t(width.first) * cell_stride;
-    copy_cells<<<blocks_of(all * rows), 256, 0, stream>>>(
-        memory, row_refs, all * rows, rows, uint32_t(width.count), uint32_t(planner.matrices.count),
-        cell_stride, to);
-    copy_cells<<<blocks_of(all * columns), 256, 0, stream>>>(
-        memory, column_refs, all * columns, columns, uint32_t(width.count),
-        uint32_t(planner.matrices.count), cell_stride, to + rows);
+    auto threads = [&](int cells_log) {
+        return all << (cells_log + min(width.width - 1 - cells_log - halvings, LANES_LOG));
+    };
+    uint32_t most = max(threads(row_bits_of(width.width)), threads(column_bits_of(width.width)));
+    sum_cells<F>
+        <<<dim3((most + SUM_THREADS<F> - 1) / SUM_THREADS<F>, 2), SUM_THREADS<F>, 0, stream>>>(
+            memory, now, width.width, halvings, all, uint32_t(width.count),
+            uint32_t(planner.matrices.count), cell_stride,
+            cells + size_t(width.first) * cell_stride);
 }
 
 #endif

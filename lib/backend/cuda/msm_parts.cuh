@@ -44,6 +44,7 @@ struct Planner {
     /* Which additions fill a batch's buckets. */
     void plan(const Batch &batch, const Planned &out, cudaStream_t stream) const;
 
+    unsigned n_sums() const { return count_sums(matrices); }
     uint32_t entries_of(const Batch &batch) const { return uint32_t(batch.count) * size.n; }
     /* Rounds of adding up the groups of a bucket; there are several only with skewed scalars. */
     int bucket_rounds(const Batch &batch) const;
@@ -55,10 +56,6 @@ struct Planner {
     size_t scan_bytes;
 
     void find_sizes();
-};
-
-template <class F> struct Cell {
-    Affine<F> point;
 };
 
 /* All sets in one group. Instantiated in msm_g1.cu and msm_g2.cu. */
@@ -87,7 +84,7 @@ template <class F> struct Adder {
     RoundMemory<F> memory;
     uint32_t *refs[2];
     RoundRange *range; /* of reducing */
-    Cell<F> *cells;    /* [set][matrix][cell_stride] */
+    Xyzz<F> *cells;    /* rows and columns: [set][matrix][cell_stride] */
 
     void find_widths();
     const Width &width_of(const Batch &batch) const;
