@@ -1,48 +1,16 @@
-/* Times of multi-scalar multiplications and subset sums on the card, every result checked by known
-   discrete logarithms. One JSON object a line.
+/* Times of multi-scalar multiplications on the card, every result checked by known discrete
+   logarithms. One JSON object a line.
        bench_msm h MIN MAX      Σ of 2^MIN … 2^MAX random scalars (the H query)
        bench_msm kinds LOG2     the same size with skewed scalars
-       bench_msm subset         the boolean sums of a 32 GiB partition, half of the bits set
        bench_msm tails          the full-size scalars of a 32 GiB partition, one set of points at a
                                 time and sets with the same scalars together, with and without
                                 tables
        bench_msm tail N G1_SETS G2_SETS TABLES    one such job, once; for a profiler
        bench_msm field          products a second */
-#include "known_logs.cuh"
-
-#include <algorithm>
-#include <random>
+#include "timer.cuh"
 
 static constexpr uint32_t FIRST = 1000003;
 static int wrong;
-
-class Timer
-{
-  public:
-    Timer()
-    {
-        CUDA_OK(cudaEventCreate(&begin_));
-        CUDA_OK(cudaEventCreate(&end_));
-    }
-    void start() { CUDA_OK(cudaEventRecord(begin_)); }
-    float stop_ms()
-    {
-        float ms;
-        CUDA_OK(cudaEventRecord(end_));
-        CUDA_OK(cudaEventSynchronize(end_));
-        CUDA_OK(cudaEventElapsedTime(&ms, begin_, end_));
-        return ms;
-    }
-
-  private:
-    cudaEvent_t begin_, end_;
-};
-
-static float median(std::vector<float> times)
-{
-    std::sort(times.begin(), times.end());
-    return times[times.size() / 2];
-}
 
 static msm_size plain_size(uint32_t n)
 {
@@ -88,7 +56,7 @@ static void time_msm(const char *name, const msm_size &size,
            "\"tables\":%d,\"ms\":%.3f,\"best_ms\":%.3f,\"streams\":%d,\"slots\":%zu,\"sums\":%u,"
            "\"scratch_gb\":%.2f,\"right\":%s}\n",
            name, size.g1_sets, size.g2_sets, size.n, kind_names[kind], size.tables,
-           double(median(times)), double(*std::min_element(times.begin(), times.end())),
+           median(times), double(*std::min_element(times.begin(), times.end())),
            with_side ? 2 : 1, msm_slots(&size), msm_sum_count(&size),
            double(job.scratch_bytes()) * 1e-9, right ? "true" : "false");
     fflush(stdout);
@@ -111,89 +79,6 @@ static void bench_kinds(int log2)
     make_points<Fp>(FIRST, 1u << log2, slots.data);
     for (int kind = 0; kind < KINDS; kind++)
         time_msm("msm_kinds", plain_size(1u << log2), {slots.data}, kind, 1);
-}
-
-/* About n_dense of n_vars variables are dense (all if equal), half of all bits are set. */
-static constexpr uint32_t DENSE_SPARE = 1 << 20;
-
-template <class F>
-void time_subset(const char *name, const unsigned char *slots, uint32_t n_vars, uint32_t n_dense)
-{
-    std::mt19937_64 random(7);
-    uint32_t words = (n_vars + 63) / 64, rank = 0, ones = 0;
-    bool all_dense = n_vars == n_dense;
-    std::vector<uint64_t> bits(words), density(words);
-    std::vector<uint32_t> ranks(words);
-    uint64_t log = 0;
-    for (uint32_t w = 0; w < words; w++) {
-        bits[w] = random();
-        if (w == words - 1 && n_vars % 64 != 0)
-            bits[w] &= ~(~uint64_t(0) << n_vars % 64);
-        /* Runs of dense variables, as a circuit has them. */
-        density[w] =
-            all_dense || uint64_t(w % 1024) * n_vars < uint64_t(1024) * n_dense ? ~uint64_t(0) : 0;
-        ranks[w] = rank;
-        for (uint64_t left = bits[w] & density[w]; left != 0; left &= left - 1) {
-            log += uint64_t(FIRST) + rank + unsigned(__builtin_ctzll(left));
-            ones++;
-        }
-        rank += unsigned(__builtin_popcountll(density[w]));
-    }
-    n_dense = rank; /* of runs of whole words */
-    DeviceArray<uint64_t> device_bits(bits), device_density(density);
-    DeviceArray<uint32_t> device_ranks(ranks);
-    size_t scratch_bytes = subset_scratch_bytes(Group<F>::ID, n_vars, n_dense);
-    DeviceArray<unsigned char> scratch(scratch_bytes);
-    DeviceArray<typename Group<F>::Coordinates> sum(1);
-    subset_job job = {};
-    job.group = Group<F>::ID;
-    job.points = slots;
-    job.n_points = n_dense;
-    job.bits = device_bits.data;
-    job.density = all_dense ? nullptr : device_density.data;
-    job.ranks = all_dense ? nullptr : device_ranks.data;
-    job.n_vars = n_vars;
-    job.scratch = scratch.data;
-    job.scratch_bytes = scratch_bytes;
-    job.sum = sum.data;
-    auto expected = multiple<F>(fr_signed(int64_t(log)));
-    Timer timer;
-    std::vector<float> times;
-    bool right = true;
-    for (int run = -1; run < 3; run++) {
-        timer.start();
-        CUDA_OK(subset_enqueue(&job, n_dense, nullptr));
-        float ms = timer.stop_ms();
-        if (run >= 0)
-            times.push_back(ms);
-        typename Group<F>::Point got;
-        Group<F>::from_affine(&got, sum.read(1).data());
-        right = right && Group<F>::equal(&got, &expected);
-    }
-    wrong += !right;
-    printf("{\"bench\":\"%s\",\"group\":\"%s\",\"n_vars\":%u,\"ones\":%u,\"ms\":%.3f,\"g_adds_s\":%"
-           ".2f,"
-           "\"scratch_gb\":%.2f,\"right\":%s}\n",
-           name, sizeof(F) > 48 ? "G2" : "G1", n_vars, ones, double(median(times)),
-           double(ones) / double(median(times)) * 1e-6, double(scratch_bytes) * 1e-9,
-           right ? "true" : "false");
-    fflush(stdout);
-}
-
-static constexpr uint32_t VARS = 130278847, DENSE_A = 129700000, DENSE_B = 33100000;
-
-static void bench_subset()
-{
-    {
-        DeviceArray<unsigned char> slots((size_t(VARS) + DENSE_SPARE) * Slot<Fp>::BYTES);
-        make_points<Fp>(FIRST, VARS + DENSE_SPARE, slots.data);
-        time_subset<Fp>("subset_l", slots.data, VARS, VARS);
-        time_subset<Fp>("subset_a", slots.data, VARS, DENSE_A);
-        time_subset<Fp>("subset_b_g1", slots.data, VARS, DENSE_B);
-    }
-    DeviceArray<unsigned char> slots((size_t(DENSE_B) + DENSE_SPARE) * Slot<Fp2>::BYTES);
-    make_points<Fp2>(FIRST, DENSE_B + DENSE_SPARE, slots.data);
-    time_subset<Fp2>("subset_b_g2", slots.data, VARS, DENSE_B);
 }
 
 template <class F>
@@ -298,8 +183,6 @@ int main(int argc, char **argv)
         bench_h(low, high);
     if (strcmp(what, "kinds") == 0)
         bench_kinds(low);
-    if (strcmp(what, "subset") == 0)
-        bench_subset();
     if (strcmp(what, "tails") == 0)
         bench_tails();
     if (strcmp(what, "tail") == 0 && argc == 6)

@@ -1,12 +1,14 @@
 #include "backend/cuda/circuit.h"
 
 #include "backend/cuda/ntt.h"
-#include "backend/cuda/points.h"
+#include "backend/cuda/points_load.h"
+#include "backend/cuda/subset.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
 
-enum { ALIGNMENT = 256, CHUNK_BYTES = 32 << 20 };
+/* A chunk of points while they are loaded: 32 MiB of a file in G1, 64 in G2. */
+enum { ALIGNMENT = 256, CHUNK_POINTS = 1820 * SUBSET_ALIGNMENT };
 
 static const char *const section_names[SECTION_COUNT] = {"h", "l", "a", "b_g1", "b_g2"};
 
@@ -69,7 +71,7 @@ static size_t side_scratch_bytes(const struct backend_circuit *circuit)
     for (enum cuda_section i = SECTION_L; i < SECTION_COUNT; i++) {
         const struct query *map = query_of(circuit, i);
         const enum msm_group group = section_group(i);
-        const size_t subset = subset_scratch_bytes(group, circuit->shape->n_aux, ones_max(map));
+        const size_t subset = ones_scratch_bytes(group, circuit->shape->n_aux, ones_max(map));
         const struct msm_size size = section_msm(circuit, i);
         const size_t tail = size.n ? msm_scratch_bytes(&size) : 0;
         most = subset > most ? subset : most;
@@ -130,6 +132,12 @@ static struct plan lay_out(struct backend_circuit *circuit, void *base)
     return plan;
 }
 
+/* Device memory beside the block while points are loaded. */
+static size_t loading_bytes(void)
+{
+    return points_staging_bytes(MSM_G2, CHUNK_POINTS);
+}
+
 static unsigned mib(uint64_t bytes)
 {
     return (unsigned)((bytes + ((1 << 20) - 1)) >> 20);
@@ -154,7 +162,7 @@ static enum cuzk_status allocate(struct backend_circuit *circuit, struct cuzk_er
              device->description, circuit->shape->log2_domain, mib(plan.total_bytes),
              mib(plan.rows_bytes), mib(plan.tables_bytes), mib(plan.points_bytes),
              mib(plan.work_bytes), mib(limit));
-    const uint64_t needed = plan.total_bytes + 2 * (uint64_t)CHUNK_BYTES;
+    const uint64_t needed = plan.total_bytes + loading_bytes();
     cudaError_t error = cudaErrorMemoryAllocation;
     if (needed <= limit)
         error = cudaMalloc(&circuit->memory, plan.total_bytes);
@@ -166,7 +174,7 @@ static enum cuzk_status allocate(struct backend_circuit *circuit, struct cuzk_er
             "%u, loading %u), available are %u MiB",
             device->description, circuit->shape->log2_domain, mib(needed), mib(plan.rows_bytes),
             mib(plan.tables_bytes), mib(plan.points_bytes), mib(plan.work_bytes),
-            mib(2 * (uint64_t)CHUNK_BYTES), mib(limit));
+            mib(loading_bytes()), mib(limit));
     }
     TRY(device_check(error, "taking memory", err));
     circuit->memory_bytes = plan.total_bytes;
@@ -206,26 +214,20 @@ static enum cuzk_status load_map(const struct cuda_map *to, const struct query *
     return status;
 }
 
-static void loader_free(struct points_loader *loader)
-{
-    for (int i = 0; i < 2; i++) {
-        if (loader->copied[i])
-            cudaEventDestroy(loader->copied[i]);
-        cudaFreeHost(loader->pinned[i]);
-        cudaFree(loader->staging[i]);
-    }
-}
+/* Where a section's slots go. */
+struct destination {
+    char *slots;
+    size_t slot_bytes;
+};
 
-static enum cuzk_status loader_init(struct points_loader *loader, struct cuzk_error *err)
+static enum cuzk_status keep_chunk(void *context, const struct points_chunk *chunk,
+                                   cudaStream_t stream, struct cuzk_error *err)
 {
-    *loader = (struct points_loader){.chunk_bytes = CHUNK_BYTES};
-    for (int i = 0; i < 2; i++) {
-        TRY(device_check(cudaMallocHost(&loader->pinned[i], CHUNK_BYTES), "pinned memory", err));
-        TRY(device_check(cudaMalloc(&loader->staging[i], CHUNK_BYTES), "memory for loading", err));
-        TRY(device_check(cudaEventCreateWithFlags(&loader->copied[i], cudaEventDisableTiming),
-                         "making an event", err));
-    }
-    return CUZK_OK;
+    const struct destination *to = context;
+    return device_check(cudaMemcpyAsync(to->slots + chunk->first * to->slot_bytes, chunk->slots,
+                                        chunk->n * to->slot_bytes, cudaMemcpyDeviceToDevice,
+                                        stream),
+                        "loading points", err);
 }
 
 /* Lays the points of a section's full-size variables out in their order. */
@@ -246,18 +248,24 @@ static enum cuzk_status gather_tail(struct backend_circuit *circuit, enum cuda_s
 
 /* Loads one section and refuses what is no point of the curve. */
 static enum cuzk_status load_section(struct backend_circuit *circuit, enum cuda_section section,
-                                     const uint8_t *bytes, const struct points_loader *loader,
-                                     struct cuzk_error *err)
+                                     const uint8_t *bytes, struct points_loader *loader,
+                                     void *staging, struct cuzk_error *err)
 {
     const cudaStream_t stream = circuit->device->stream;
+    const enum msm_group group = section_group(section);
+    struct destination to = {circuit->block.points[section], msm_slot_bytes(group)};
+    const struct points_source source = {
+        .group = group,
+        .bytes = bytes,
+        .n = circuit->n_points[section],
+        .chunk_points = CHUNK_POINTS,
+        .staging = staging,
+        .faults = circuit->block.faults,
+    };
     struct points_faults faults = {0};
     TRY(device_check(cudaMemsetAsync(circuit->block.faults, 0, sizeof faults, stream),
                      "loading points", err));
-    if (circuit->n_points[section] > 0)
-        TRY(device_check(points_load(loader, section_group(section), bytes,
-                                     circuit->n_points[section], circuit->block.points[section],
-                                     circuit->block.faults, stream),
-                         "loading points", err));
+    TRY(points_load(loader, &source, keep_chunk, &to, stream, err));
     TRY(gather_tail(circuit, section, err));
     TRY(device_check(cudaMemcpyAsync(&faults, circuit->block.faults, sizeof faults,
                                      cudaMemcpyDeviceToHost, stream),
@@ -275,13 +283,17 @@ static enum cuzk_status load_points(struct backend_circuit *circuit, const struc
                                     struct cuzk_error *err)
 {
     const uint8_t *const bytes[SECTION_COUNT] = {key->h, key->l, key->a, key->b_g1, key->b_g2};
-    struct points_loader loader;
-    enum cuzk_status status = loader_init(&loader, err);
+    struct points_loader *loader = NULL;
+    void *staging = NULL;
+    enum cuzk_status status = points_loader_open(0, &loader, err);
+    if (status == CUZK_OK)
+        status = device_check(cudaMalloc(&staging, loading_bytes()), "memory for loading", err);
     for (enum cuda_section i = 0; i < SECTION_COUNT && status == CUZK_OK; i++)
-        status = load_section(circuit, i, bytes[i], &loader, err);
+        status = load_section(circuit, i, bytes[i], loader, staging, err);
     if (status != CUZK_OK)
         cudaStreamSynchronize(circuit->device->stream);
-    loader_free(&loader);
+    points_loader_close(loader);
+    cudaFree(staging);
     return status;
 }
 

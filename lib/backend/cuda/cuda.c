@@ -132,7 +132,7 @@ static enum cuzk_status sum_section(const struct job *job, const struct lane *la
 {
     const struct backend_circuit *circuit = job->circuit;
     const struct query *counts = query_of(circuit, section);
-    const struct subset_job subset = {
+    const struct ones_job subset = {
         .group = section_group(section),
         .points = circuit->block.points[section],
         .n_points = circuit->n_points[section],
@@ -145,7 +145,7 @@ static enum cuzk_status sum_section(const struct job *job, const struct lane *la
         .scratch_bytes = lane->scratch_bytes,
         .sum = section_sums(circuit->block.sums, section),
     };
-    TRY(device_check(subset_enqueue(&subset, counts->n_points - counts->n_inputs, lane->stream),
+    TRY(device_check(ones_enqueue(&subset, counts->n_points - counts->n_inputs, lane->stream),
                      "subset sum", err));
     TRY(device_check(rows_gather(job->slot->values, map->source, counts->n_scalars,
                                  circuit->block.scalars, lane->stream),

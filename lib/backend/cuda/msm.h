@@ -84,7 +84,7 @@ void msm_positions(const struct msm_size *size, unsigned positions[MSM_SUMS_MAX]
 
 /* Σ points[first_point + rank(i)] over the variables i < n_vars whose bit is set, rank counting
    the dense variables before i; variables that are not dense are left out. */
-struct subset_job {
+struct ones_job {
     enum msm_group group;
     const void *points;
     uint32_t n_points;
@@ -99,8 +99,8 @@ struct subset_job {
 };
 
 /* ones_max: the most set bits that there can be. */
-size_t subset_scratch_bytes(enum msm_group group, uint32_t n_vars, uint32_t ones_max);
-int subset_enqueue(const struct subset_job *job, uint32_t ones_max, struct CUstream_st *stream);
+size_t ones_scratch_bytes(enum msm_group group, uint32_t n_vars, uint32_t ones_max);
+int ones_enqueue(const struct ones_job *job, uint32_t ones_max, struct CUstream_st *stream);
 
 #ifdef __cplusplus
 }

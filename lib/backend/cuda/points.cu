@@ -1,8 +1,6 @@
 #include "backend/cuda/points.h"
 #include "curve.cuh"
 
-#include <cstring>
-
 namespace
 {
 
@@ -120,38 +118,6 @@ extern "C" int points_convert(enum msm_group group, const void *bytes, uint32_t 
     else
         convert<Fp2><<<(n + 127) / 128, 128, 0, stream>>>(from, n, to, faults);
     return cudaGetLastError();
-}
-
-extern "C" int points_load(const struct points_loader *loader, enum msm_group group,
-                           const uint8_t *bytes, uint32_t n, void *slots,
-                           struct points_faults *faults, struct CUstream_st *stream)
-{
-    size_t point_bytes = points_file_bytes(group);
-    uint32_t chunk = uint32_t(loader->chunk_bytes / point_bytes);
-    if (chunk == 0)
-        return cudaErrorInvalidValue;
-    int turn = 0;
-    for (uint32_t done = 0; done < n; turn ^= 1) {
-        uint32_t count = n - done < chunk ? n - done : chunk;
-        cudaError_t error = cudaEventSynchronize(loader->copied[turn]);
-        if (error != cudaSuccess)
-            return error;
-        memcpy(loader->pinned[turn], bytes + done * point_bytes, count * point_bytes);
-        /* The stream's order keeps the copy behind the conversion that last read this staging. */
-        error = cudaMemcpyAsync(loader->staging[turn], loader->pinned[turn], count * point_bytes,
-                                cudaMemcpyHostToDevice, stream);
-        if (error == cudaSuccess)
-            error = cudaEventRecord(loader->copied[turn], stream);
-        if (error != cudaSuccess)
-            return error;
-        int result = points_convert(
-            group, loader->staging[turn], count,
-            static_cast<unsigned char *>(slots) + done * msm_slot_bytes(group), faults, stream);
-        if (result != 0)
-            return result;
-        done += count;
-    }
-    return cudaSuccess;
 }
 
 extern "C" int points_gather(enum msm_group group, const void *slots, uint32_t first,

@@ -9,8 +9,6 @@
 extern "C" {
 #endif
 
-struct CUevent_st;
-
 /* Counters of what is wrong with points; all zero for a good file. A faulty point becomes
    infinity. */
 struct points_faults {
@@ -26,20 +24,6 @@ int points_convert(enum msm_group group, const void *bytes, uint32_t n, void *sl
 
 /* Bytes of one point in a file. */
 size_t points_file_bytes(enum msm_group group);
-
-/* A way from host memory (a mapped file) to slots in chunks, two under way. All memory is the
-   caller's: pinned and staging buffers of chunk_bytes, events without timing. */
-struct points_loader {
-    void *pinned[2];
-    void *staging[2]; /* device */
-    size_t chunk_bytes;
-    struct CUevent_st *copied[2];
-};
-
-/* Loads n points. Returns when the last chunk is on its way; `bytes` is not needed any more
-   then. Only this waits, for its own buffers. 0, or the first CUDA error. */
-int points_load(const struct points_loader *loader, enum msm_group group, const uint8_t *bytes,
-                uint32_t n, void *slots, struct points_faults *faults, struct CUstream_st *stream);
 
 /* out[i] = slots[points[i] - first] for all i < n with first ≤ points[i] < first + count; the
    others stay as they are. All in device memory, out too as slots. 0, or the first CUDA error of

@@ -1,96 +1,219 @@
-/* Sums of the points whose variable is 1: indices by a scan over the bitmap, then a tree of affine
-   additions over neighbours. */
+/* Tables of signed groups of three and their trees; see subset.h. */
 #include "arena.cuh"
-#include "msm.h"
 #include "rounds.cuh"
-
-#include <cub/device/device_scan.cuh>
+#include "subset.h"
 
 namespace
 {
 
-constexpr int ROUNDS = 28; /* 2^27 points at most */
+/* --- Tables ------------------------------------------------------------------------------------
+ */
 
-/* The variables of word w that are summed; the last word may have bits beyond the last variable. */
-__device__ __forceinline__ uint64_t chosen(const uint64_t *bits, const uint64_t *density,
-                                           uint32_t n_vars, uint32_t w)
+/* The room of a table that is made. First P2 + P3 and P2 − P3 of all groups, slots 0 … 2·groups,
+   then what the table holds, then infinity, which points beyond the last refer to. */
+template <class F> struct Combiner {
+    uint32_t n, groups;
+    uint2 *pairs;
+    RoundRange *ranges; /* of both rounds */
+    RoundMemory<F> memory;
+    size_t bytes;
+
+    Combiner(uint32_t n_points, void *scratch)
+    {
+        n = n_points;
+        groups = subset_groups(n);
+        Arena arena(scratch);
+        pairs = arena.take<uint2>(6 * size_t(groups));
+        ranges = arena.take<RoundRange>(2);
+        memory = RoundMemory<F>::take(arena, 6 * size_t(groups) + 1, 4 * size_t(groups));
+        bytes = arena.used();
+    }
+
+    __device__ uint32_t slot_ref(uint32_t slot) const { return n + slot; }
+};
+
+template <class F> __global__ void list_combinations(const __grid_constant__ Combiner<F> combiner)
 {
-    uint64_t word = density ? bits[w] & density[w] : bits[w];
-    uint32_t left = n_vars - 64 * w;
-    return left < 64 ? word & ((uint64_t(1) << left) - 1) : word;
+    uint32_t groups = combiner.groups, group = blockIdx.x * blockDim.x + threadIdx.x;
+    if (group >= groups)
+        return;
+    uint32_t point[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t index = 3 * group + i;
+        point[i] = index < combiner.n ? index : combiner.slot_ref(6 * groups);
+    }
+    uint32_t sum = combiner.slot_ref(2 * group), difference = sum + 1;
+    uint2 *inner = combiner.pairs + 2 * group;
+    uint2 *outer = combiner.pairs + 2 * size_t(groups) + 4 * size_t(group);
+    inner[0] = {point[1], point[2]};
+    inner[1] = {point[1], point[2] ^ REF_SIGN};
+    outer[0] = {point[0], sum};
+    outer[1] = {point[0], difference};
+    outer[2] = {point[0], difference ^ REF_SIGN};
+    outer[3] = {point[0], sum ^ REF_SIGN};
+    if (group == 0) {
+        combiner.ranges[0] = {0, 0, 2 * groups};
+        combiner.ranges[1] = {2 * groups, 2 * groups, 4 * groups};
+    }
 }
 
-__global__ void count_ones(const uint64_t *bits, const uint64_t *density, uint32_t n_vars,
-                           uint32_t n_words, uint32_t *counts)
+/* Sums to slots, 16 bytes a thread. */
+template <class F>
+__global__ void store_table(const __grid_constant__ Combiner<F> combiner, unsigned char *table)
+{
+    constexpr uint32_t VECTORS = sizeof(F) / 16;
+    size_t thread = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    size_t entry = thread / (2 * VECTORS);
+    uint32_t vector = uint32_t(thread % (2 * VECTORS));
+    if (entry >= 4 * size_t(combiner.groups))
+        return;
+    bool is_y = vector >= VECTORS;
+    const F *plane = is_y ? combiner.memory.scratch_y : combiner.memory.scratch_x;
+    unsigned char *to = table + entry * Slot<F>::BYTES + (is_y ? Slot<F>::BYTES / 2 : 0);
+    vector = is_y ? vector - VECTORS : vector;
+    reinterpret_cast<uint4 *>(to)[vector] =
+        reinterpret_cast<const uint4 *>(plane + 2 * size_t(combiner.groups) + entry)[vector];
+}
+
+template <class F>
+int combine(const void *slots, uint32_t n, void *table, void *scratch, size_t scratch_bytes,
+            cudaStream_t stream)
+{
+    Combiner<F> combiner(n, scratch);
+    if (n == 0)
+        return cudaSuccess;
+    if (combiner.bytes > scratch_bytes)
+        return cudaErrorInvalidValue;
+    size_t groups = combiner.groups;
+    RoundMemory<F> &memory = combiner.memory;
+    memory.points = static_cast<const unsigned char *>(slots);
+    memory.n_points = n;
+    cudaMemsetAsync(memory.scratch_x + 6 * groups, 0, sizeof(F), stream);
+    cudaMemsetAsync(memory.scratch_y + 6 * groups, 0, sizeof(F), stream);
+    list_combinations<<<unsigned((groups + 255) / 256), 256, 0, stream>>>(combiner);
+    run_round(stream, memory, combiner.pairs, combiner.ranges, 2 * groups, Operands::ANY);
+    run_round(stream, memory, combiner.pairs, combiner.ranges + 1, 4 * groups, Operands::ANY);
+    size_t threads = 4 * groups * (2 * sizeof(F) / 16);
+    store_table<<<unsigned((threads + 255) / 256), 256, 0, stream>>>(
+        combiner, static_cast<unsigned char *>(table));
+    return cudaGetLastError();
+}
+
+/* --- Bits in the order of points ----------------------------------------------------------------
+ */
+
+/* The bits of `word` where `mask` is set, moved together at the low end (Warren: "Hacker's
+   Delight", 2nd edition, section 7-4). */
+__device__ uint64_t closed_up(uint64_t word, uint64_t mask)
+{
+    word &= mask;
+    uint64_t to_right = ~mask << 1; /* zeros of the mask to the right of a bit are counted */
+#pragma unroll
+    for (int step = 1; step < 64; step *= 2) {
+        uint64_t odd = to_right; /* whether that count is odd */
+#pragma unroll
+        for (int shift = 1; shift < 64; shift *= 2)
+            odd ^= odd << shift;
+        uint64_t moved = odd & mask;
+        mask = (mask ^ moved) | moved >> step;
+        uint64_t part = word & moved;
+        word = (word ^ part) | part >> step;
+        to_right &= ~odd;
+    }
+    return word;
+}
+
+/* A word of variables a thread; `selected` is zero before. */
+__global__ void select_words(const uint64_t *bits, const uint64_t *density, const uint32_t *ranks,
+                             uint32_t n_vars, uint32_t first_point, unsigned long long *selected)
 {
     uint32_t w = blockIdx.x * blockDim.x + threadIdx.x;
-    if (w <= n_words)
-        counts[w] = w < n_words ? __popcll(chosen(bits, density, n_vars, w)) : 0;
+    if (w >= (n_vars + 63) / 64)
+        return;
+    uint32_t left = n_vars - 64 * w; /* bits beyond the last variable do not count */
+    uint64_t word = left < 64 ? bits[w] & ((uint64_t(1) << left) - 1) : bits[w];
+    if (density && ~density[w] != 0)
+        word = closed_up(word, density[w]);
+    if (word == 0)
+        return;
+    uint32_t at = first_point + (density ? ranks[w] : 64 * w), shift = at % 64;
+    atomicOr(selected + at / 64, word << shift);
+    if (shift > 0 && word >> (64 - shift) != 0)
+        atomicOr(selected + at / 64 + 1, word >> (64 - shift));
 }
 
-/* refs: the points of all chosen variables, in order. offsets: the scanned counts. A warp takes
-   32 words, one after the other, two bits a lane, so that what it writes lies together. */
-__global__ void list_ones(const uint64_t *bits, const uint64_t *density, const uint32_t *ranks,
-                          uint32_t n_vars, uint32_t n_words, const uint32_t *offsets,
-                          uint32_t first_point, uint32_t *refs)
-{
-    uint32_t lane = threadIdx.x % 32, w = blockIdx.x * blockDim.x + threadIdx.x;
-    bool there = w < n_words;
-    uint64_t own_chosen = there ? chosen(bits, density, n_vars, w) : 0;
-    uint64_t own_dense = there && density ? density[w] : ~uint64_t(0);
-    uint32_t own_rank = first_point + (there && ranks ? ranks[w] : 64 * w);
-    uint32_t own_offset = there ? offsets[w] : 0;
-    for (int from = 0; from < 32; from++) {
-        uint64_t word = __shfl_sync(~0u, own_chosen, from);
-        uint64_t dense = __shfl_sync(~0u, own_dense, from);
-        uint32_t rank = __shfl_sync(~0u, own_rank, from);
-        uint32_t offset = __shfl_sync(~0u, own_offset, from);
-#pragma unroll
-        for (uint32_t bit = lane; bit < 64; bit += 32) {
-            uint64_t below = (uint64_t(1) << bit) - 1;
-            if (word >> bit & 1)
-                refs[offset + __popcll(word & below)] = rank + __popcll(dense & below);
+/* --- Sums ---------------------------------------------------------------------------------------
+ */
+
+constexpr int ROUNDS_MAX = 30;
+
+/* The trees of a job, one a witness and all of one shape. Round r adds references i and
+   i + pairs[r], i < pairs[r], of each tree; an odd one out, the last, goes on to the next round.
+   A round's pairs lie in a list of all rounds' pairs, tree after tree, and their sums in slots of
+   the same numbers. */
+struct Trees {
+    uint32_t groups;
+    unsigned witnesses;
+    int rounds;
+    uint32_t pairs[ROUNDS_MAX]; /* of one tree */
+    uint32_t first[ROUNDS_MAX + 1];
+    uint32_t left; /* references of a tree after all rounds */
+    uint32_t n_words;
+    const uint64_t *selected[SUBSET_WITNESSES_MAX]; /* from the first point on */
+
+    __device__ uint32_t table_ref(uint32_t witness, uint32_t group) const
+    {
+        const uint64_t *words = selected[witness];
+        if (!words)
+            return 4 * group;
+        uint32_t word = 3 * group / 64, shift = 3 * group % 64;
+        uint64_t three = words[word] >> shift;
+        if (shift > 61 && word + 1 < n_words)
+            three |= words[word + 1] << (64 - shift);
+        uint32_t one = three & 1, two = three >> 1 & 1, last = three >> 2 & 1;
+        uint32_t index = 4 * group + 2 * (one ^ two) + (one ^ last);
+        return one ? index : index | REF_SIGN;
+    }
+
+    /* Reference i of a tree when it enters the round. A sum has the sign of its first operand
+       (rounds.cuh), at last that of group i. */
+    __device__ uint32_t ref(int round, uint32_t witness, uint32_t i) const
+    {
+        for (; round > 0; round--) {
+            uint32_t before = pairs[round - 1];
+            if (i < before)
+                return (4 * groups + first[round - 1] + witness * before + i) |
+                       (table_ref(witness, i) & REF_SIGN);
+            i = 2 * before; /* the odd one out */
         }
+        return table_ref(witness, i);
+    }
+};
+
+__global__ void list_pairs(const __grid_constant__ Trees trees, uint2 *list, RoundRange *ranges)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x, witness = blockIdx.y;
+    for (int round = 0; round < trees.rounds && i < trees.pairs[round]; round++) {
+        uint32_t pairs = trees.pairs[round], first = trees.first[round];
+        list[first + witness * pairs + i] = {trees.ref(round, witness, i),
+                                             trees.ref(round, witness, i + pairs)};
+        if (i == 0 && witness == 0)
+            ranges[round] = {first, first, trees.witnesses * pairs};
     }
 }
 
-/* Lays out all rounds: counts[r] references enter round r, as pairs of neighbours; an odd one
-   out goes on to the next round. */
-__global__ void lay_out_tree(const uint32_t *n, RoundRange *ranges, uint32_t *counts)
-{
-    uint32_t count = *n, slot = 0;
-    for (int round = 0; round < ROUNDS; round++) {
-        counts[round] = count;
-        ranges[round] = {0, slot, count / 2};
-        slot += count / 2;
-        count -= count / 2;
-    }
-    counts[ROUNDS] = count;
-}
-
-/* References after a round: its slots, and the odd one out of the references before. */
-__global__ void next_refs(const uint32_t *before, const uint32_t *count, const RoundRange *range,
-                          uint32_t first_slot_ref, uint32_t *after)
-{
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < range->count)
-        after[i] = first_slot_ref + range->first_slot + i;
-    else if (i == range->count && *count % 2 == 1)
-        after[i] = before[*count - 1];
-}
-
-/* So few points are summed by blocks, a point a thread, rather than by rounds that wait for
-   inversions. */
-constexpr int FEW_THREADS = 64, FEW_PARTS = 8, FEW_BLOCKS = FEW_THREADS * FEW_PARTS;
-constexpr int FEW = FEW_BLOCKS * FEW_THREADS;
+/* So few points are summed by blocks, one or a few a thread, rather than by rounds that wait for
+   inversions: first FEW_BLOCKS sums for each witness, then one. */
+constexpr int FEW = 1 << 16, FEW_THREADS = 128, FEW_BLOCKS = 128;
 
 /* The sum over a block, in thread 0. */
-template <class F, int THREADS> __device__ Xyzz<F> sum_of_block(Xyzz<F> own)
+template <class F> __device__ Xyzz<F> sum_of_block(const Xyzz<F> &own)
 {
-    __shared__ Xyzz<F> shared[THREADS];
+    __shared__ Xyzz<F> shared[FEW_THREADS];
     shared[threadIdx.x] = own;
     __syncthreads();
-    for (int half = THREADS / 2; half > 0; half /= 2) {
+#pragma unroll 1
+    for (int half = FEW_THREADS / 2; half > 0; half /= 2) {
         if (int(threadIdx.x) < half)
             shared[threadIdx.x].add(shared[threadIdx.x + half]);
         __syncthreads();
@@ -100,92 +223,91 @@ template <class F, int THREADS> __device__ Xyzz<F> sum_of_block(Xyzz<F> own)
 
 template <class F>
 __global__ void __launch_bounds__(FEW_THREADS)
-    sum_few(RoundMemory<F> memory, const uint32_t *refs, const uint32_t *count, Xyzz<F> *partial)
+    sum_left(const __grid_constant__ RoundMemory<F> memory, const __grid_constant__ Trees trees,
+             Xyzz<F> *partial)
 {
-    uint32_t i = blockIdx.x * FEW_THREADS + threadIdx.x;
     Xyzz<F> own = Xyzz<F>::infinity();
-    if (i < *count)
-        own = Xyzz<F>::from(memory.point(refs[i]));
-    Xyzz<F> sum = sum_of_block<F, FEW_THREADS>(own);
+#pragma unroll 1
+    for (uint32_t i = blockIdx.x * FEW_THREADS + threadIdx.x; i < trees.left;
+         i += FEW_BLOCKS * FEW_THREADS)
+        own.add(Xyzz<F>::from(memory.point(trees.ref(trees.rounds, blockIdx.y, i))));
+    own = sum_of_block(own);
     if (threadIdx.x == 0)
-        partial[blockIdx.x] = sum;
+        partial[blockIdx.y * FEW_BLOCKS + blockIdx.x] = own;
 }
 
 template <class F>
-__global__ void __launch_bounds__(FEW_THREADS) sum_partial(const Xyzz<F> *partial, Xyzz<F> *parts)
+__global__ void __launch_bounds__(FEW_THREADS) sum_partial(const Xyzz<F> *partial, Affine<F> *sums)
 {
-    Xyzz<F> sum = sum_of_block<F, FEW_THREADS>(partial[blockIdx.x * FEW_THREADS + threadIdx.x]);
+    static_assert(FEW_BLOCKS == FEW_THREADS, "a partial sum a thread");
+    Xyzz<F> all = sum_of_block(partial[blockIdx.x * FEW_BLOCKS + threadIdx.x]);
     if (threadIdx.x == 0)
-        parts[blockIdx.x] = sum;
-}
-
-template <class F>
-__global__ void __launch_bounds__(FEW_PARTS) sum_parts(const Xyzz<F> *parts, Affine<F> *sum)
-{
-    Xyzz<F> all = sum_of_block<F, FEW_PARTS>(parts[threadIdx.x]);
-    if (threadIdx.x == 0)
-        *sum = all.to_affine();
+        sums[blockIdx.x] = all.to_affine();
 }
 
 template <class F> struct Subset {
-    uint32_t n_words, ones;
-    uint32_t *offsets, *refs[2], *counts;
+    Trees trees;
+    uint2 *list;
     RoundRange *ranges;
     RoundMemory<F> memory;
     Xyzz<F> *partial;
-    void *scan_temp;
-    size_t scan_bytes, bytes;
+    size_t bytes;
 
-    Subset(uint32_t n_vars, uint32_t ones_max, void *scratch)
+    Subset(uint32_t n_points, unsigned witnesses, void *scratch)
     {
-        n_words = (n_vars + 63) / 64;
-        ones = ones_max;
-        scan_bytes = 0;
-        cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, static_cast<uint32_t *>(nullptr),
-                                      static_cast<uint32_t *>(nullptr), int(n_words + 1));
+        trees = {};
+        trees.groups = subset_groups(n_points);
+        trees.witnesses = witnesses;
+        trees.n_words = (n_points + 63) / 64;
+        trees.left = trees.groups;
+        for (int &round = trees.rounds; trees.left * witnesses > FEW; round++) {
+            trees.pairs[round] = trees.left / 2;
+            trees.first[round + 1] = trees.first[round] + witnesses * trees.pairs[round];
+            trees.left -= trees.pairs[round];
+        }
+        size_t slots = trees.first[trees.rounds];
         Arena arena(scratch);
-        offsets = arena.take<uint32_t>(n_words + 1);
-        refs[0] = arena.take<uint32_t>(ones + 2);
-        refs[1] = arena.take<uint32_t>(ones / 2 + 2);
-        counts = arena.take<uint32_t>(ROUNDS + 1);
-        ranges = arena.take<RoundRange>(ROUNDS);
-        partial = arena.take<Xyzz<F>>(FEW_BLOCKS + FEW_PARTS);
-        memory = RoundMemory<F>::take(arena, ones + 1, ones / 2 + 1);
-        scan_temp = arena.take<unsigned char>(scan_bytes);
+        list = arena.take<uint2>(slots);
+        ranges = arena.take<RoundRange>(ROUNDS_MAX);
+        partial = arena.take<Xyzz<F>>(size_t(witnesses) * FEW_BLOCKS);
+        memory = RoundMemory<F>::take(arena, slots, size_t(witnesses) * trees.pairs[0]);
         bytes = arena.used();
     }
 
     void run(const subset_job &job, cudaStream_t stream)
     {
-        memory.points = static_cast<const unsigned char *>(job.points);
-        memory.n_points = job.n_points;
-        count_ones<<<n_words / 256 + 1, 256, 0, stream>>>(job.bits, job.density, job.n_vars,
-                                                          n_words, offsets);
-        cub::DeviceScan::ExclusiveSum(scan_temp, scan_bytes, offsets, offsets, int(n_words + 1),
-                                      stream);
-        list_ones<<<(n_words + 255) / 256, 256, 0, stream>>>(job.bits, job.density, job.ranks,
-                                                             job.n_vars, n_words, offsets,
-                                                             job.first_point, refs[0]);
-        lay_out_tree<<<1, 1, 0, stream>>>(offsets + n_words, ranges, counts);
-        int current = 0, round = 0;
-        for (uint32_t left = ones; left > FEW; left -= left / 2, round++) {
-            run_round(stream, memory, reinterpret_cast<const uint2 *>(refs[current]),
-                      ranges + round, left / 2, round == 0 ? Operands::INPUTS : Operands::ANY);
-            next_refs<<<left / 2 / 256 + 1, 256, 0, stream>>>(
-                refs[current], counts + round, ranges + round, job.n_points, refs[1 - current]);
-            current = 1 - current;
-        }
-        sum_few<F><<<FEW_BLOCKS, FEW_THREADS, 0, stream>>>(memory, refs[current], counts + round,
-                                                           partial);
-        sum_partial<F><<<FEW_PARTS, FEW_THREADS, 0, stream>>>(partial, partial + FEW_BLOCKS);
-        sum_parts<F>
-            <<<1, FEW_PARTS, 0, stream>>>(partial + FEW_BLOCKS, static_cast<Affine<F> *>(job.sum));
+        memory.points = static_cast<const unsigned char *>(job.table);
+        memory.n_points = 4 * trees.groups;
+        for (unsigned w = 0; w < job.n_witnesses; w++)
+            trees.selected[w] = job.selected[w] ? job.selected[w] + job.first_point / 64 : nullptr;
+        if (trees.rounds > 0)
+            list_pairs<<<dim3((trees.pairs[0] + 255) / 256, trees.witnesses), 256, 0, stream>>>(
+                trees, list, ranges);
+        for (int round = 0; round < trees.rounds; round++)
+            run_round(stream, memory, list, ranges + round,
+                      size_t(trees.witnesses) * trees.pairs[round],
+                      round == 0 ? Operands::INPUTS : Operands::ANY);
+        sum_left<F>
+            <<<dim3(FEW_BLOCKS, trees.witnesses), FEW_THREADS, 0, stream>>>(memory, trees, partial);
+        sum_partial<F><<<trees.witnesses, FEW_THREADS, 0, stream>>>(
+            partial, static_cast<Affine<F> *>(job.sums));
     }
 };
 
-template <class F> int enqueue(const subset_job &job, uint32_t ones_max, cudaStream_t stream)
+/* References are 31 bits: of table entries and of sums. */
+bool fits(const subset_job &job)
 {
-    Subset<F> subset(job.n_vars, ones_max, job.scratch);
+    uint64_t groups = subset_groups(job.n_points);
+    return job.n_points > 0 && job.first_point % SUBSET_ALIGNMENT == 0 && job.n_witnesses > 0 &&
+           job.n_witnesses <= SUBSET_WITNESSES_MAX &&
+           (4 + uint64_t(job.n_witnesses)) * groups < REF_SIGN;
+}
+
+template <class F> int enqueue(const subset_job &job, cudaStream_t stream)
+{
+    if (!fits(job))
+        return cudaErrorInvalidValue;
+    Subset<F> subset(job.n_points, job.n_witnesses, job.scratch);
     if (subset.bytes > job.scratch_bytes)
         return cudaErrorInvalidValue;
     subset.run(job, stream);
@@ -194,15 +316,48 @@ template <class F> int enqueue(const subset_job &job, uint32_t ones_max, cudaStr
 
 } // namespace
 
-extern "C" size_t subset_scratch_bytes(enum msm_group group, uint32_t n_vars, uint32_t ones_max)
+extern "C" uint32_t subset_groups(uint32_t n_points)
 {
-    return group == MSM_G1 ? Subset<Fp>(n_vars, ones_max, nullptr).bytes
-                           : Subset<Fp2>(n_vars, ones_max, nullptr).bytes;
+    return n_points / 3 + (n_points % 3 != 0);
 }
 
-extern "C" int subset_enqueue(const struct subset_job *job, uint32_t ones_max,
-                              struct CUstream_st *stream)
+extern "C" size_t subset_table_bytes(enum msm_group group, uint32_t n_points)
 {
-    return job->group == MSM_G1 ? enqueue<Fp>(*job, ones_max, stream)
-                                : enqueue<Fp2>(*job, ones_max, stream);
+    return 4 * size_t(subset_groups(n_points)) * msm_slot_bytes(group);
+}
+
+extern "C" size_t subset_combine_scratch_bytes(enum msm_group group, uint32_t n)
+{
+    return group == MSM_G1 ? Combiner<Fp>(n, nullptr).bytes : Combiner<Fp2>(n, nullptr).bytes;
+}
+
+extern "C" int subset_combine(enum msm_group group, const void *slots, uint32_t n, void *table,
+                              void *scratch, size_t scratch_bytes, struct CUstream_st *stream)
+{
+    return group == MSM_G1 ? combine<Fp>(slots, n, table, scratch, scratch_bytes, stream)
+                           : combine<Fp2>(slots, n, table, scratch, scratch_bytes, stream);
+}
+
+extern "C" int subset_select(const uint64_t *bits, const uint64_t *density, const uint32_t *ranks,
+                             uint32_t n_vars, uint32_t first_point, uint32_t n_points,
+                             uint64_t *selected, struct CUstream_st *stream)
+{
+    cudaMemsetAsync(selected, 0, (size_t(n_points) + 63) / 64 * sizeof *selected, stream);
+    if (n_vars > 0)
+        select_words<<<n_vars / (64 * 256) + 1, 256, 0, stream>>>(
+            bits, density, ranks, n_vars, first_point,
+            reinterpret_cast<unsigned long long *>(selected));
+    return cudaGetLastError();
+}
+
+extern "C" size_t subset_scratch_bytes(enum msm_group group, uint32_t n_points,
+                                       unsigned n_witnesses)
+{
+    return group == MSM_G1 ? Subset<Fp>(n_points, n_witnesses, nullptr).bytes
+                           : Subset<Fp2>(n_points, n_witnesses, nullptr).bytes;
+}
+
+extern "C" int subset_enqueue(const struct subset_job *job, struct CUstream_st *stream)
+{
+    return job->group == MSM_G1 ? enqueue<Fp>(*job, stream) : enqueue<Fp2>(*job, stream);
 }
