@@ -55,10 +55,10 @@ static void time_msm(const char *name, const msm_size &size,
     printf("{\"bench\":\"%s\",\"g1_sets\":%u,\"g2_sets\":%u,\"n\":%u,\"scalars\":\"%s\","
            "\"tables\":%d,\"ms\":%.3f,\"best_ms\":%.3f,\"streams\":%d,\"slots\":%zu,\"sums\":%u,"
            "\"scratch_gb\":%.2f,\"right\":%s}\n",
-           name, size.g1_sets, size.g2_sets, size.n, kind_names[kind], size.tables,
-           median(times), double(*std::min_element(times.begin(), times.end())),
-           with_side ? 2 : 1, msm_slots(&size), msm_sum_count(&size),
-           double(job.scratch_bytes()) * 1e-9, right ? "true" : "false");
+           name, size.g1_sets, size.g2_sets, size.n, kind_names[kind], size.tables, median(times),
+           double(*std::min_element(times.begin(), times.end())), with_side ? 2 : 1,
+           msm_slots(&size), msm_sum_count(&size), double(job.scratch_bytes()) * 1e-9,
+           right ? "true" : "false");
     fflush(stdout);
 }
 

@@ -154,25 +154,16 @@ static void test_select(const std::vector<uint32_t> &sizes)
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
-template <class F>
-std::vector<Affine<F>> sums_of(const unsigned char *table, uint32_t first, uint32_t n,
-                               const std::vector<const uint64_t *> &selected)
+template <class F> std::vector<Affine<F>> run(subset_job job)
 {
-    subset_job job = {};
     job.group = Group<F>::ID;
-    job.table = table;
-    job.first_point = first;
-    job.n_points = n;
-    job.n_witnesses = unsigned(selected.size());
-    for (unsigned i = 0; i < job.n_witnesses; i++)
-        job.selected[i] = selected[i];
-    Scratch scratch(subset_scratch_bytes(Group<F>::ID, n, job.n_witnesses));
-    DeviceArray<Affine<F>> sums(job.n_witnesses);
+    Scratch scratch(subset_scratch_bytes(&job));
+    DeviceArray<Affine<F>> out(job.n_sums);
     job.scratch = scratch.data;
     job.scratch_bytes = scratch.bytes;
-    job.sums = sums.data;
+    job.out = out.data;
     CUDA_OK(subset_enqueue(&job, nullptr));
-    return sums.read(job.n_witnesses);
+    return out.read(job.n_sums);
 }
 
 template <class F> typename Group<F>::Point point_of(const Affine<F> &sum)
@@ -194,46 +185,74 @@ static void finish(g2 *out, const g2 *all, const g2 *sum)
     subset_finish_g2(out, all, sum);
 }
 
-/* Sums of all witnesses over the section in two parts, cut at `cut`, against Σ b_i·log(i). */
+/* Bits of several witnesses, and the same on the device. */
+struct Witnesses {
+    std::vector<std::vector<uint64_t>> bits;
+    std::list<DeviceArray<uint64_t>> copies;
+    std::vector<const uint64_t *> selected;
+
+    Witnesses(uint32_t n, unsigned count)
+    {
+        for (unsigned w = 0; w < count; w++) {
+            bits.push_back(make_bits(n, int(w) % BIT_KINDS));
+            copies.emplace_back(bits[w]);
+            selected.push_back(copies.back().data);
+        }
+        selected.push_back(nullptr); /* all bits one */
+    }
+};
+
+/* Sums of all witnesses over the section in two parts, cut at `cut`, against Σ b_i·log(i). The
+   parts of a witness are in one job, or all first parts are and all second parts. */
 template <class F>
 void check_sums(const char *name, const char *what, const unsigned char *slots, uint32_t n,
-                uint32_t cut, unsigned witnesses, int64_t (*log)(uint32_t))
+                uint32_t cut, unsigned count, int64_t (*log)(uint32_t))
 {
     Scratch table(subset_table_bytes(Group<F>::ID, n));
     combine<F>(slots, n, table.data);
-    std::vector<std::vector<uint64_t>> bits;
-    std::list<DeviceArray<uint64_t>> device_bits;
-    std::vector<const uint64_t *> selected;
-    for (unsigned w = 0; w < witnesses; w++) {
-        bits.push_back(make_bits(n, int(w) % BIT_KINDS));
-        device_bits.emplace_back(bits[w]);
-        selected.push_back(device_bits.back().data);
-    }
-    selected.push_back(nullptr); /* all bits one */
-    std::vector<Affine<F>> parts[2];
-    if (cut > 0)
-        parts[0] = sums_of<F>(table.data, 0, cut, selected);
-    if (cut < n)
-        parts[1] =
-            sums_of<F>(table.data + subset_table_bytes(Group<F>::ID, cut), cut, n - cut, selected);
-    std::vector<typename Group<F>::Point> sums(witnesses + 1);
-    for (unsigned w = 0; w <= witnesses; w++) {
-        Group<F>::infinity(&sums[w]);
-        for (const std::vector<Affine<F>> &part : parts) {
-            if (part.empty())
-                continue;
-            auto term = point_of<F>(part[w]);
-            Group<F>::add(&sums[w], &sums[w], &term);
+    Witnesses witnesses(n, count);
+    std::vector<typename Group<F>::Point> sums(count + 1);
+    for (auto &sum : sums)
+        Group<F>::infinity(&sum);
+    auto add = [&](const subset_job &job, const std::vector<unsigned> &of) {
+        std::vector<Affine<F>> out = run<F>(job);
+        for (unsigned i = 0; i < job.n_sums; i++) {
+            auto term = point_of<F>(out[i]);
+            Group<F>::add(&sums[of[i]], &sums[of[i]], &term);
         }
+    };
+    subset_sum first = {table.data, 0, cut, nullptr};
+    subset_sum second = {table.data + subset_table_bytes(Group<F>::ID, cut), cut, n - cut, nullptr};
+    for (const subset_sum &part : {first, second}) {
+        if (part.n_points == 0 || count < 5)
+            continue;
+        subset_job job = {};
+        std::vector<unsigned> of;
+        for (unsigned w = 0; w <= count; w++) {
+            job.sums[job.n_sums] = part;
+            job.sums[job.n_sums++].selected = witnesses.selected[w];
+            of.push_back(w);
+        }
+        add(job, of);
     }
-    for (unsigned w = 0; w < witnesses; w++) {
+    for (unsigned w = 0; w <= count && count < 5; w++) {
+        subset_job job = {};
+        for (const subset_sum &part : {second, first}) {
+            if (part.n_points == 0)
+                continue;
+            job.sums[job.n_sums] = part;
+            job.sums[job.n_sums++].selected = witnesses.selected[w];
+        }
+        add(job, {w, w});
+    }
+    for (unsigned w = 0; w < count; w++) {
         int64_t expected = 0;
         for (uint32_t i = 0; i < n; i++)
-            expected += bit_of(bits[w], i) ? log(i) : 0;
+            expected += bit_of(witnesses.bits[w], i) ? log(i) : 0;
         typename Group<F>::Point got, wanted = multiple<F>(fr_signed(expected));
-        finish(&got, &sums[witnesses], &sums[w]);
+        finish(&got, &sums[count], &sums[w]);
         EXPECT(Group<F>::equal(&got, &wanted), "%s: %s, %u points cut at %u, witness %u of %u (%s)",
-               name, what, n, cut, w, witnesses, bit_kind_names[w % BIT_KINDS]);
+               name, what, n, cut, w, count, bit_kind_names[w % BIT_KINDS]);
     }
 }
 
@@ -269,6 +288,7 @@ template <class F> void test_sums(const char *name, const std::vector<uint32_t> 
     for (uint32_t n : sizes) {
         check_sums<F>(name, "different points", slots.data, n, n, 5, counting);
         check_sums<F>(name, "different points", slots.data, n, n / 2 / 192 * 192, 15, counting);
+        check_sums<F>(name, "different points", slots.data, n, n / 5 / 192 * 192, 3, counting);
     }
 }
 
@@ -288,15 +308,33 @@ template <class F> void test_special_points(const char *name, uint32_t n)
 
 static void test_refusals()
 {
+    Scratch room(1 << 26);
     subset_job job = {};
-    job.n_points = 1000;
-    job.n_witnesses = 1;
-    job.first_point = 64;
-    EXPECT(subset_enqueue(&job, nullptr) == cudaErrorInvalidValue, "first point not aligned");
-    job.first_point = 0;
-    EXPECT(subset_enqueue(&job, nullptr) == cudaErrorInvalidValue, "no scratch");
-    job.n_witnesses = SUBSET_WITNESSES_MAX + 1;
-    EXPECT(subset_enqueue(&job, nullptr) == cudaErrorInvalidValue, "too many witnesses");
+    job.n_sums = 2;
+    job.sums[0] = {room.data, 0, 1000, nullptr};
+    job.sums[1] = {room.data + (1 << 20), 192, 1000, nullptr};
+    job.scratch_bytes = subset_scratch_bytes(&job);
+    auto refused = [](const subset_job &other) {
+        return subset_enqueue(&other, nullptr) == cudaErrorInvalidValue;
+    };
+    subset_job other = job;
+    other.scratch_bytes--;
+    EXPECT(refused(other), "too little scratch is refused");
+    other = job;
+    other.n_sums = SUBSET_SUMS_MAX + 1;
+    EXPECT(refused(other), "too many sums are refused");
+    other = job;
+    other.sums[1].first_point = 64;
+    EXPECT(refused(other), "a part that begins within a group is refused");
+    other = job;
+    other.sums[1].table = room.data + 64;
+    EXPECT(refused(other), "tables that do not lie slot on slot are refused");
+    other = job;
+    other.sums[1].table = room.data + (size_t(1) << 38);
+    EXPECT(refused(other), "tables too far apart are refused");
+    other = job;
+    other.sums[1].n_points = 0;
+    EXPECT(refused(other), "no points are refused");
 }
 
 /* --- points of a file --------------------------------------------------------------------------

@@ -83,22 +83,31 @@ template <class F> struct Xyzz {
         return {point.x, point.y, F::one(), F::one()};
     }
 
-    /* dbl-2008-s-1 with a = 0. Not inlined, like add: used where latency counts, not throughput. */
+    /* Sums are called, not inlined: they are used where latency counts, not throughput. In Fp2
+       products are, too: fetching the code of all of them for one pass takes longer than the
+       pass. */
+    static __device__ __noinline__ F called_product(const F &a, const F &b) { return a * b; }
+    static __device__ __forceinline__ F product(const F &a, const F &b)
+    {
+        return sizeof(F) > sizeof(Fp) ? called_product(a, b) : a * b;
+    }
+
+    /* dbl-2008-s-1 with a = 0. */
     __device__ __noinline__ Xyzz doubled() const
     {
         if (is_infinity())
             return *this;
         F u = y.doubled();
-        F v = u.squared();
-        F w = u * v;
-        F s = x * v;
-        F square = x.squared();
+        F v = product(u, u);
+        F w = product(u, v);
+        F s = product(x, v);
+        F square = product(x, x);
         F m = square.doubled() + square;
         Xyzz out;
-        out.x = m.squared() - s.doubled();
-        out.y = m * (s - out.x) - w * y;
-        out.zz = v * zz;
-        out.zzz = w * zzz;
+        out.x = product(m, m) - s.doubled();
+        out.y = product(m, s - out.x) - product(w, y);
+        out.zz = product(v, zz);
+        out.zzz = product(w, zzz);
         return out;
     }
 
@@ -111,21 +120,21 @@ template <class F> struct Xyzz {
             *this = other;
             return;
         }
-        F u1 = x * other.zz;
-        F s1 = y * other.zzz;
-        F p = other.x * zz - u1;
-        F r = other.y * zzz - s1;
+        F u1 = product(x, other.zz);
+        F s1 = product(y, other.zzz);
+        F p = product(other.x, zz) - u1;
+        F r = product(other.y, zzz) - s1;
         if (p.is_zero()) {
             *this = r.is_zero() ? doubled() : infinity();
             return;
         }
-        F pp = p.squared();
-        F ppp = p * pp;
-        F q = u1 * pp;
-        x = r.squared() - ppp - q.doubled();
-        y = r * (q - x) - s1 * ppp;
-        zz = zz * other.zz * pp;
-        zzz = zzz * other.zzz * ppp;
+        F pp = product(p, p);
+        F ppp = product(p, pp);
+        F q = product(u1, pp);
+        x = product(r, r) - ppp - q.doubled();
+        y = product(r, q - x) - product(s1, ppp);
+        zz = product(product(zz, other.zz), pp);
+        zzz = product(product(zzz, other.zzz), ppp);
     }
 
     /* scalar·this for a small scalar. */
@@ -145,8 +154,8 @@ template <class F> struct Xyzz {
         if (is_infinity())
             return {F::zero(), F::zero()};
         F inverse_zzz = zzz.inverse();
-        F inverse_z = inverse_zzz * zz; /* ZZ/ZZZ = 1/Z */
-        return {x * inverse_z.squared(), y * inverse_zzz};
+        F inverse_z = product(inverse_zzz, zz); /* ZZ/ZZZ = 1/Z */
+        return {product(x, product(inverse_z, inverse_z)), product(y, inverse_zzz)};
     }
 };
 

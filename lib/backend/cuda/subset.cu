@@ -3,6 +3,8 @@
 #include "rounds.cuh"
 #include "subset.h"
 
+#include <algorithm>
+
 namespace
 {
 
@@ -145,66 +147,78 @@ __global__ void select_words(const uint64_t *bits, const uint64_t *density, cons
 /* --- Sums ---------------------------------------------------------------------------------------
  */
 
-constexpr int ROUNDS_MAX = 30;
+constexpr int ROUNDS_MAX = 27;
 
-/* The trees of a job, one a witness and all of one shape. Round r adds references i and
-   i + pairs[r], i < pairs[r], of each tree; an odd one out, the last, goes on to the next round.
-   A round's pairs lie in a list of all rounds' pairs, tree after tree, and their sums in slots of
-   the same numbers. */
-struct Trees {
+struct Tree {
+    uint32_t first_entry; /* of its table, counted from the lowest one */
     uint32_t groups;
-    unsigned witnesses;
-    int rounds;
-    uint32_t pairs[ROUNDS_MAX]; /* of one tree */
-    uint32_t first[ROUNDS_MAX + 1];
-    uint32_t left; /* references of a tree after all rounds */
+    const uint64_t *selected; /* from the first point on */
     uint32_t n_words;
-    const uint64_t *selected[SUBSET_WITNESSES_MAX]; /* from the first point on */
 
-    __device__ uint32_t table_ref(uint32_t witness, uint32_t group) const
+    __host__ __device__ uint32_t left(int round) const
     {
-        const uint64_t *words = selected[witness];
-        if (!words)
-            return 4 * group;
-        uint32_t word = 3 * group / 64, shift = 3 * group % 64;
-        uint64_t three = words[word] >> shift;
-        if (shift > 61 && word + 1 < n_words)
-            three |= words[word + 1] << (64 - shift);
-        uint32_t one = three & 1, two = three >> 1 & 1, last = three >> 2 & 1;
-        uint32_t index = 4 * group + 2 * (one ^ two) + (one ^ last);
-        return one ? index : index | REF_SIGN;
+        return (groups + (1u << round) - 1) >> round;
     }
+    __host__ __device__ uint32_t pairs(int round) const { return left(round) / 2; }
+
+    __device__ uint32_t table_ref(uint32_t group) const
+    {
+        uint32_t first = first_entry + 4 * group;
+        if (!selected)
+            return first;
+        uint32_t word = 3 * group / 64, shift = 3 * group % 64;
+        uint64_t three = selected[word] >> shift;
+        if (shift > 61 && word + 1 < n_words)
+            three |= selected[word + 1] << (64 - shift);
+        uint32_t one = three & 1, two = three >> 1 & 1, last = three >> 2 & 1;
+        uint32_t entry = first + 2 * (one ^ two) + (one ^ last);
+        return one ? entry : entry | REF_SIGN;
+    }
+};
+
+/* The trees of a job, one a sum. Round r adds references i and i + pairs(r), i < pairs(r), of each
+   tree; an odd one out, the last, goes on to the next round. A round's pairs lie in a list of all
+   rounds' pairs, tree after tree, and their sums in slots of the same numbers. */
+struct Trees {
+    unsigned n;
+    int rounds;
+    uint32_t n_entries; /* of all tables: where references to slots begin */
+    Tree tree[SUBSET_SUMS_MAX];
+    uint32_t first[ROUNDS_MAX + 1][SUBSET_SUMS_MAX]; /* a tree's first pair in a round */
 
     /* Reference i of a tree when it enters the round. A sum has the sign of its first operand
        (rounds.cuh), at last that of group i. */
-    __device__ uint32_t ref(int round, uint32_t witness, uint32_t i) const
+    __device__ uint32_t ref(int round, uint32_t which, uint32_t i) const
     {
         for (; round > 0; round--) {
-            uint32_t before = pairs[round - 1];
+            uint32_t before = tree[which].pairs(round - 1);
             if (i < before)
-                return (4 * groups + first[round - 1] + witness * before + i) |
-                       (table_ref(witness, i) & REF_SIGN);
+                return (n_entries + first[round - 1][which] + i) |
+                       (tree[which].table_ref(i) & REF_SIGN);
             i = 2 * before; /* the odd one out */
         }
-        return table_ref(witness, i);
+        return tree[which].table_ref(i);
     }
 };
 
 __global__ void list_pairs(const __grid_constant__ Trees trees, uint2 *list, RoundRange *ranges)
 {
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x, witness = blockIdx.y;
-    for (int round = 0; round < trees.rounds && i < trees.pairs[round]; round++) {
-        uint32_t pairs = trees.pairs[round], first = trees.first[round];
-        list[first + witness * pairs + i] = {trees.ref(round, witness, i),
-                                             trees.ref(round, witness, i + pairs)};
-        if (i == 0 && witness == 0)
-            ranges[round] = {first, first, trees.witnesses * pairs};
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x, which = blockIdx.y;
+    for (int round = 0; round < trees.rounds; round++) {
+        uint32_t pairs = trees.tree[which].pairs(round), first = trees.first[round][0];
+        if (i == 0 && which == 0)
+            ranges[round] = {first, first, trees.first[round + 1][0] - first};
+        if (i >= pairs)
+            return;
+        list[trees.first[round][which] + i] = {trees.ref(round, which, i),
+                                               trees.ref(round, which, i + pairs)};
     }
 }
 
-/* So few points are summed by blocks, one or a few a thread, rather than by rounds that wait for
-   inversions: first FEW_BLOCKS sums for each witness, then one. */
-constexpr int FEW = 1 << 16, FEW_THREADS = 128, FEW_BLOCKS = 128;
+/* So few points are summed by blocks, some a thread, rather than by rounds that wait for
+   inversions: first FEW_BLOCKS sums for each tree, then one. */
+template <class F> constexpr uint32_t FEW = sizeof(F) > 48 ? 1 << 16 : 1 << 17;
+constexpr int FEW_THREADS = 128, FEW_BLOCKS = 128;
 
 /* The sum over a block, in thread 0. */
 template <class F> __device__ Xyzz<F> sum_of_block(const Xyzz<F> &own)
@@ -228,8 +242,8 @@ __global__ void __launch_bounds__(FEW_THREADS)
 {
     Xyzz<F> own = Xyzz<F>::infinity();
 #pragma unroll 1
-    for (uint32_t i = blockIdx.x * FEW_THREADS + threadIdx.x; i < trees.left;
-         i += FEW_BLOCKS * FEW_THREADS)
+    for (uint32_t i = blockIdx.x * FEW_THREADS + threadIdx.x;
+         i < trees.tree[blockIdx.y].left(trees.rounds); i += FEW_BLOCKS * FEW_THREADS)
         own.add(Xyzz<F>::from(memory.point(trees.ref(trees.rounds, blockIdx.y, i))));
     own = sum_of_block(own);
     if (threadIdx.x == 0)
@@ -246,71 +260,91 @@ __global__ void __launch_bounds__(FEW_THREADS) sum_partial(const Xyzz<F> *partia
 }
 
 template <class F> struct Subset {
-    Trees trees;
+    Trees trees = {};
+    const unsigned char *base; /* the lowest table */
     uint2 *list;
     RoundRange *ranges;
     RoundMemory<F> memory;
     Xyzz<F> *partial;
     size_t bytes;
 
-    Subset(uint32_t n_points, unsigned witnesses, void *scratch)
+    explicit Subset(const subset_job &job)
     {
-        trees = {};
-        trees.groups = subset_groups(n_points);
-        trees.witnesses = witnesses;
-        trees.n_words = (n_points + 63) / 64;
-        trees.left = trees.groups;
-        for (int &round = trees.rounds; trees.left * witnesses > FEW; round++) {
-            trees.pairs[round] = trees.left / 2;
-            trees.first[round + 1] = trees.first[round] + witnesses * trees.pairs[round];
-            trees.left -= trees.pairs[round];
+        trees.n = job.n_sums;
+        uint64_t left = 0;
+        for (unsigned i = 0; i < trees.n; i++) {
+            trees.tree[i].groups = subset_groups(job.sums[i].n_points);
+            left += trees.tree[i].groups;
         }
-        size_t slots = trees.first[trees.rounds];
-        Arena arena(scratch);
-        list = arena.take<uint2>(slots);
+        uint32_t first = 0;
+        for (int &round = trees.rounds; left > FEW<F>; round++) {
+            left = 0;
+            for (unsigned i = 0; i < trees.n; i++) {
+                trees.first[round][i] = first;
+                first += trees.tree[i].pairs(round);
+                left += trees.tree[i].left(round + 1);
+            }
+            trees.first[round + 1][0] = first;
+        }
+        Arena arena(job.scratch);
+        list = arena.take<uint2>(first);
         ranges = arena.take<RoundRange>(ROUNDS_MAX);
-        partial = arena.take<Xyzz<F>>(size_t(witnesses) * FEW_BLOCKS);
-        memory = RoundMemory<F>::take(arena, slots, size_t(witnesses) * trees.pairs[0]);
+        partial = arena.take<Xyzz<F>>(size_t(trees.n) * FEW_BLOCKS);
+        memory = RoundMemory<F>::take(arena, first, trees.first[1][0]);
         bytes = arena.used();
     }
 
-    void run(const subset_job &job, cudaStream_t stream)
+    /* False if references, of 31 bits, cannot name all entries and slots. */
+    bool place(const subset_job &job)
     {
-        memory.points = static_cast<const unsigned char *>(job.table);
-        memory.n_points = 4 * trees.groups;
-        for (unsigned w = 0; w < job.n_witnesses; w++)
-            trees.selected[w] = job.selected[w] ? job.selected[w] + job.first_point / 64 : nullptr;
-        if (trees.rounds > 0)
-            list_pairs<<<dim3((trees.pairs[0] + 255) / 256, trees.witnesses), 256, 0, stream>>>(
-                trees, list, ranges);
+        auto address = [](const void *table) { return reinterpret_cast<uintptr_t>(table); };
+        uintptr_t lowest = address(job.sums[0].table);
+        for (unsigned i = 1; i < trees.n; i++)
+            lowest = std::min(lowest, address(job.sums[i].table));
+        uint64_t entries = 0;
+        for (unsigned i = 0; i < trees.n; i++) {
+            const subset_sum &sum = job.sums[i];
+            uint64_t offset = address(sum.table) - lowest, first = offset / Slot<F>::BYTES;
+            if (offset % Slot<F>::BYTES != 0 || first >= REF_SIGN || sum.n_points == 0 ||
+                sum.first_point % SUBSET_ALIGNMENT != 0)
+                return false;
+            Tree &tree = trees.tree[i];
+            tree.first_entry = uint32_t(first);
+            tree.n_words = (sum.n_points + 63) / 64;
+            tree.selected = sum.selected ? sum.selected + sum.first_point / 64 : nullptr;
+            entries = std::max(entries, first + 4 * uint64_t(tree.groups));
+        }
+        trees.n_entries = uint32_t(entries);
+        memory.points = reinterpret_cast<const unsigned char *>(lowest);
+        memory.n_points = trees.n_entries;
+        return entries + trees.first[trees.rounds][0] < REF_SIGN;
+    }
+
+    void run(void *out, cudaStream_t stream) const
+    {
+        /* Table entries are near each other, but large ones are better fetched by several lanes. */
+        Operands entries = sizeof(F) > 48 ? Operands::INPUTS : Operands::ANY;
+        uint32_t longest = 0;
+        for (const Tree &tree : trees.tree)
+            longest = std::max(longest, tree.pairs(0));
+        list_pairs<<<dim3(longest / 256 + 1, trees.n), 256, 0, stream>>>(trees, list, ranges);
         for (int round = 0; round < trees.rounds; round++)
             run_round(stream, memory, list, ranges + round,
-                      size_t(trees.witnesses) * trees.pairs[round],
-                      round == 0 ? Operands::INPUTS : Operands::ANY);
-        sum_left<F>
-            <<<dim3(FEW_BLOCKS, trees.witnesses), FEW_THREADS, 0, stream>>>(memory, trees, partial);
-        sum_partial<F><<<trees.witnesses, FEW_THREADS, 0, stream>>>(
-            partial, static_cast<Affine<F> *>(job.sums));
+                      trees.first[round + 1][0] - trees.first[round][0],
+                      round == 0 ? entries : Operands::ANY);
+        sum_left<F><<<dim3(FEW_BLOCKS, trees.n), FEW_THREADS, 0, stream>>>(memory, trees, partial);
+        sum_partial<F><<<trees.n, FEW_THREADS, 0, stream>>>(partial, static_cast<Affine<F> *>(out));
     }
 };
 
-/* References are 31 bits: of table entries and of sums. */
-bool fits(const subset_job &job)
-{
-    uint64_t groups = subset_groups(job.n_points);
-    return job.n_points > 0 && job.first_point % SUBSET_ALIGNMENT == 0 && job.n_witnesses > 0 &&
-           job.n_witnesses <= SUBSET_WITNESSES_MAX &&
-           (4 + uint64_t(job.n_witnesses)) * groups < REF_SIGN;
-}
-
 template <class F> int enqueue(const subset_job &job, cudaStream_t stream)
 {
-    if (!fits(job))
+    if (job.n_sums == 0 || job.n_sums > SUBSET_SUMS_MAX)
         return cudaErrorInvalidValue;
-    Subset<F> subset(job.n_points, job.n_witnesses, job.scratch);
-    if (subset.bytes > job.scratch_bytes)
+    Subset<F> subset(job);
+    if (subset.bytes > job.scratch_bytes || !subset.place(job))
         return cudaErrorInvalidValue;
-    subset.run(job, stream);
+    subset.run(job.out, stream);
     return cudaGetLastError();
 }
 
@@ -350,11 +384,9 @@ extern "C" int subset_select(const uint64_t *bits, const uint64_t *density, cons
     return cudaGetLastError();
 }
 
-extern "C" size_t subset_scratch_bytes(enum msm_group group, uint32_t n_points,
-                                       unsigned n_witnesses)
+extern "C" size_t subset_scratch_bytes(const struct subset_job *job)
 {
-    return group == MSM_G1 ? Subset<Fp>(n_points, n_witnesses, nullptr).bytes
-                           : Subset<Fp2>(n_points, n_witnesses, nullptr).bytes;
+    return job->group == MSM_G1 ? Subset<Fp>(*job).bytes : Subset<Fp2>(*job).bytes;
 }
 
 extern "C" int subset_enqueue(const struct subset_job *job, struct CUstream_st *stream)

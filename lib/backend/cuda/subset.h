@@ -19,9 +19,9 @@
 extern "C" {
 #endif
 
-/* WITNESSES_MAX: of one job. ALIGNMENT: where in a section parts of it may begin, so that groups
-   and words of bits begin there too. */
-enum { SUBSET_WITNESSES_MAX = 16, SUBSET_ALIGNMENT = 192 };
+/* SUMS_MAX: of one job. ALIGNMENT: where in a section parts of it may begin, so that groups and
+   words of bits begin there too. */
+enum { SUBSET_SUMS_MAX = 16, SUBSET_ALIGNMENT = 192 };
 
 /* Groups of n points, and bytes of their table. */
 uint32_t subset_groups(uint32_t n_points);
@@ -42,22 +42,27 @@ int subset_select(const uint64_t *bits, const uint64_t *density, const uint32_t 
                   uint32_t n_vars, uint32_t first_point, uint32_t n_points, uint64_t *selected,
                   struct CUstream_st *stream);
 
-/* Σ (2·b_i − 1)·P_i over n_points points of a section from first_point on, for several witnesses at
-   once. All their sums are made in common rounds. */
-struct subset_job {
-    enum msm_group group;
-    const void *table;    /* of these points */
-    uint32_t first_point; /* a multiple of SUBSET_ALIGNMENT */
-    uint32_t n_points;    /* at least 1; a multiple of three except at the section's end */
-    /* For each witness a bit for each point of the section; NULL: all bits are one. */
-    const uint64_t *selected[SUBSET_WITNESSES_MAX];
-    unsigned n_witnesses;
-    void *scratch;
-    size_t scratch_bytes;
-    void *sums; /* out: an affine point for each witness */
+/* Σ (2·b_i − 1)·P_i over n_points points of a section from first_point on. */
+struct subset_sum {
+    const void *table;        /* of these points */
+    uint32_t first_point;     /* a multiple of SUBSET_ALIGNMENT */
+    uint32_t n_points;        /* at least 1; a multiple of three except at the section's end */
+    const uint64_t *selected; /* a bit for each point of the section; NULL: all bits are one */
 };
 
-size_t subset_scratch_bytes(enum msm_group group, uint32_t n_points, unsigned n_witnesses);
+/* Several sums, made in common rounds: of several sections, or of several witnesses over the same
+   points. */
+struct subset_job {
+    enum msm_group group;
+    struct subset_sum sums[SUBSET_SUMS_MAX]; /* all tables within 2^31 slots */
+    unsigned n_sums;
+    void *scratch;
+    size_t scratch_bytes;
+    void *out; /* an affine point for each sum */
+};
+
+/* Depends on the group, and on how many sums there are and of how many points. */
+size_t subset_scratch_bytes(const struct subset_job *job);
 int subset_enqueue(const struct subset_job *job, struct CUstream_st *stream);
 
 #ifdef __cplusplus
