@@ -1,9 +1,9 @@
-/* Speed of the number-theoretic transform and of point sums, by size: minimum, median and maximum
-   of several runs, and the least CPU time of all threads together. Not a test: figures depend on
-   the machine.
+/* Speed of the number-theoretic transform, of point sums and of Poseidon hashes, by size: minimum,
+   median and maximum of several runs, and the least CPU time of all threads together. Not a test:
+   figures depend on the machine.
 
-   bench_math [--json] [--threads N] [--runs N] [--log2 FROM TO] [--only ntt|quotient|msm|bits]
-              [--kernel portable|best] */
+   bench_math [--json] [--threads N] [--runs N] [--log2 FROM TO] [--kernel portable|best]
+              [--only ntt|quotient|msm|bits|poseidon] */
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -11,6 +11,7 @@
 #include "base/pool.h"
 #include "math/msm.h"
 #include "math/ntt.h"
+#include "math/poseidon.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,6 +115,28 @@ static void run_bits(struct inputs *in)
     run_terms(in, &terms);
 }
 
+/* One hash of arity 8 for every eight elements, a multiple of 64 of them. */
+enum { POSEIDON_ARITY = 8, POSEIDON_TASK = 64 };
+
+static void hash_task(void *context, size_t task)
+{
+    struct inputs *in = context;
+    const struct fr *inputs[POSEIDON_TASK];
+    struct fr *out[POSEIDON_TASK];
+    for (size_t i = 0; i < POSEIDON_TASK; i++) {
+        const size_t k = task * POSEIDON_TASK + i;
+        inputs[i] = &in->a[k * POSEIDON_ARITY];
+        out[i] = &in->b[k];
+    }
+    poseidon_hashes(in->portable ? &poseidon_arith_portable : NULL, POSEIDON_ARITY, POSEIDON_TASK,
+                    inputs, out);
+}
+
+static void run_poseidon(struct inputs *in)
+{
+    pool_run(in->pool, in->n / POSEIDON_ARITY / POSEIDON_TASK, hash_task, in);
+}
+
 static int compare(const void *a, const void *b)
 {
     const uint64_t x = *(const uint64_t *)a;
@@ -169,6 +192,7 @@ static void run_size(const struct options *options, struct pool *pool, unsigned 
     measure(options, "quotient", run_quotient, &in);
     if (!options->only || strcmp(options->only, "msm") == 0 || strcmp(options->only, "bits") == 0)
         fill_points(in.points, n);
+    measure(options, "poseidon", run_poseidon, &in);
     measure(options, "msm", run_msm, &in);
     measure(options, "bits", run_bits, &in);
     mem_free(in.points);
@@ -206,8 +230,8 @@ int main(int argc, char **argv)
             options.log2_to = number(argv[++i], 27);
         } else {
             fprintf(stderr, "usage: bench_math [--json] [--threads N] [--runs N] [--log2 FROM TO]\n"
-                            "                  [--only ntt|quotient|msm|bits] "
-                            "[--kernel portable|best]\n");
+                            "                  [--only ntt|quotient|msm|bits|poseidon]\n"
+                            "                  [--kernel portable|best]\n");
             return 2;
         }
     }
