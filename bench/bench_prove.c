@@ -97,7 +97,7 @@ static void prove(const struct work *work)
     step = step_start("prove");
     need(blinding_random(&blinding, &err), &err);
     need(prove_partition(work->backend, work->circuit, &work->params->vk, &witness, &blinding,
-                         &scope, &proof, &err),
+                         &scope, &proof, NULL, &err),
          &err);
     step_end(&step);
     step = step_start("verify");

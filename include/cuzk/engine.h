@@ -51,6 +51,7 @@ struct cuzk_engine_options {
     const char *state_dir;   /* folder of the job journal; NULL: nothing outlives the process */
     const char *backend;     /* "cpu", "cuda", "sim"; NULL: cuda if there is a device, else cpu */
     const char *devices;     /* comma-separated indices or UUIDs; NULL: all */
+    uint64_t vram_budget_bytes; /* of each CUDA device; 0: what is free */
     unsigned threads;        /* of the cpu backend and of checks; 0: all of this process */
     unsigned synthesis_concurrency; /* partitions synthesized at once; 0: 1 */
     unsigned synthesis_lookahead;   /* finished syntheses that may wait for a device; 0: 1 */
@@ -61,6 +62,11 @@ struct cuzk_engine_options {
     uint64_t keep_result_ms;        /* finished proofs are served that long; 0: one hour */
     const char *sim_timing;         /* durations of the sim backend, see lib/backend/sim */
     struct timeline *timeline;      /* may be NULL; outlives the engine */
+    /* Called on the engine's thread when the last device is lost to this process: no partition can
+       be proven here any more. A process that ends at once leaves its jobs to the next one, if
+       there is a journal; otherwise they fail. NULL: they fail. */
+    void (*devices_lost)(void *context, const char *why);
+    void *devices_lost_context;
 };
 
 /* What a client asks for. All memory stays the caller's of cuzk_engine_submit. */

@@ -18,7 +18,7 @@ struct cuzk_phase_times {
     uint64_t device_ns;    /* sum over partitions: the four below and what lies between them */
     uint64_t eval_ns;      /* row values a and b */
     uint64_t ntt_ns;       /* quotient polynomial */
-    uint64_t msm_ns;       /* the five group sums */
+    uint64_t msm_ns;       /* the five group sums, which may overlap */
     uint64_t finish_ns;    /* blinding, assembly */
     uint64_t verify_ns;    /* every partition and the whole proof */
     uint64_t total_ns;

@@ -22,6 +22,7 @@
     X(BAD_PARAMS, "bad parameters") /* a .params/.vk file is wrong or missing */                   \
     X(NO_DEVICE, "no usable device")                                                               \
     X(DEVICE_FAULT, "device fault") /* a device failed; another may do */                          \
+    X(DEVICE_LOST, "device lost")   /* and this process cannot use it any more */                  \
     X(VERIFY_FAILED, "verification failed")                                                        \
     X(INTERNAL, "internal error")
 

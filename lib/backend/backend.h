@@ -23,6 +23,7 @@ struct backend_key {
 struct backend_sums {
     struct g1 h, l, a, b_g1;
     struct g2 b_g2;
+    uint64_t device_ns; /* how long the device was occupied by it; in a batch, its share */
 };
 
 /* What a device can hold. */
@@ -34,7 +35,7 @@ struct backend_memory {
 struct backend_options {
     unsigned threads;           /* cpu: 0 = all of this process */
     const char *devices;        /* cuda: comma-separated indices or UUIDs, NULL = all */
-    uint64_t vram_budget_bytes; /* cuda: 0 = what is free */
+    uint64_t vram_budget_bytes; /* cuda: of one device, for all circuits; 0 = what is free */
     const char *sim_timing;     /* sim: durations, see sim.h */
 };
 
@@ -67,7 +68,8 @@ struct backend {
 
     /* Proves one partition and returns when its sums are there. Called by one worker thread each;
        several workers may be inside at once. Emits the device's phases to the scope.
-       CUZK_DEVICE_FAULT: the device failed, another try elsewhere may do. */
+       CUZK_DEVICE_FAULT: the device failed, another try elsewhere may do. CUZK_DEVICE_LOST: it
+       failed so that only another process can use it. */
     enum cuzk_status (*prove)(struct backend_circuit *circuit, const struct witness *witness,
                               const struct timeline_scope *scope, struct backend_sums *out,
                               struct cuzk_error *err);

@@ -60,6 +60,7 @@ struct task {
     enum cuzk_status status;
     struct cuzk_error err;
     uint64_t ns;
+    uint64_t device_ns; /* PROVE: of true occupancy */
 };
 
 struct worker {
@@ -193,6 +194,8 @@ struct cuzk_engine {
     unsigned queue_max;
     uint64_t keep_ms;
     struct pipeline_limits limits;
+    void (*devices_lost)(void *context, const char *why);
+    void *devices_lost_context;
     struct worker *workers;
     unsigned n_workers;
 

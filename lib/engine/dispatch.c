@@ -414,6 +414,23 @@ static void blame_device(struct cuzk_engine *engine, unsigned device, const char
                   device, engine->devices[device].name);
 }
 
+/* This process cannot use the device any more: it gets no more work, and if it was the last one,
+   whoever opened the engine hears of it before any job fails for it. */
+static void lose_device(struct cuzk_engine *engine, unsigned device, const char *why)
+{
+    if (engine->pipeline.quarantined >> device & 1)
+        return;
+    log_error("engine", "device %u (%s) is lost to this process: %s", device,
+              engine->devices[device].name, why);
+    if (!pipeline_quarantine(&engine->pipeline, device) && engine->devices_lost)
+        engine->devices_lost(engine->devices_lost_context, why);
+}
+
+static bool is_device_failure(enum cuzk_status status)
+{
+    return status == CUZK_DEVICE_FAULT || status == CUZK_DEVICE_LOST;
+}
+
 /* The partition is done again from its synthesis on; false if that has been tried already. */
 static bool redo(struct cuzk_engine *engine, struct task *task)
 {
@@ -426,8 +443,8 @@ static bool redo(struct cuzk_engine *engine, struct task *task)
     struct timeline_scope scope = job_scope(job, engine->timeline);
     scope.partition = (int32_t)task->partition;
     timeline_emit_text(&scope, TIMELINE_RETRY, -1,
-                       task->status == CUZK_DEVICE_FAULT ? "reason=device_fault"
-                                                         : "reason=invalid_proof");
+                       is_device_failure(task->status) ? "reason=device_fault"
+                                                       : "reason=invalid_proof");
     log_warn("engine", "job %s, partition %u: done again after: %s", job->id, task->partition,
              task->err.text);
     pipeline_redo(&engine->pipeline, &job->line, task->partition);
@@ -467,13 +484,15 @@ static void proved(struct cuzk_engine *engine, struct task *task)
     struct job *job = task->job;
     struct job_partition *p = &job->partitions[task->partition];
     core_drop_witness(engine, job, task->partition);
-    p->device_ns += task->ns;
-    engine->stats.device_ns += task->ns;
-    engine->stats.device_busy_ns[task->device] += task->ns;
-    if (task->status == CUZK_DEVICE_FAULT) {
+    p->device_ns += task->device_ns;
+    engine->stats.device_ns += task->device_ns;
+    engine->stats.device_busy_ns[task->device] += task->device_ns;
+    if (is_device_failure(task->status)) {
         engine->stats.device_faults++;
         blame_device(engine, task->device, task->err.text);
     }
+    if (task->status == CUZK_DEVICE_LOST)
+        lose_device(engine, task->device, task->err.text);
     if (job_is_over(job)) {
         pipeline_dropped(&engine->pipeline, &job->line, task->partition);
         return;
@@ -490,7 +509,7 @@ static void proved(struct cuzk_engine *engine, struct task *task)
     }
     if (task->status == CUZK_BAD_PARAMS)
         job->srs->stale = true;
-    if (task->status != CUZK_DEVICE_FAULT || !redo(engine, task))
+    if (!is_device_failure(task->status) || !redo(engine, task))
         fail_job(engine, job, task, "device");
 }
 

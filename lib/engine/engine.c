@@ -151,6 +151,8 @@ static void read_options(struct cuzk_engine *engine, const struct cuzk_engine_op
 {
     bool overlapping = strcmp(engine->devices[0].backend, "cuda") == 0;
     engine->timeline = options->timeline;
+    engine->devices_lost = options->devices_lost;
+    engine->devices_lost_context = options->devices_lost_context;
     engine->queue_max = options->queue_max ? options->queue_max : DEFAULT_QUEUE_MAX;
     engine->keep_ms = options->keep_result_ms ? options->keep_result_ms : DEFAULT_KEEP_MS;
     engine->limits = (struct pipeline_limits){

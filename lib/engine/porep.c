@@ -151,7 +151,7 @@ enum cuzk_status porep_synthesize_part(struct work *work, const struct shape *sh
 
 enum cuzk_status porep_prove(struct work *work, struct loaded *base, void *witness,
                              const struct work_span *span, uint8_t bytes[WORK_PROOF_BYTES],
-                             struct cuzk_error *err)
+                             uint64_t *device_ns, struct cuzk_error *err)
 {
     (void)work;
     const struct real_loaded *loaded = (const struct real_loaded *)(const void *)base;
@@ -159,13 +159,15 @@ enum cuzk_status porep_prove(struct work *work, struct loaded *base, void *witne
     struct backend_circuit *circuit = loaded->on[span->device];
     if (!backend->makes_proofs) {
         struct backend_sums sums;
-        return backend->prove(circuit, witness, &span->scope, &sums, err);
+        TRY(backend->prove(circuit, witness, &span->scope, &sums, err));
+        *device_ns = sums.device_ns;
+        return CUZK_OK;
     }
     struct blinding blinding;
     struct proof proof;
     TRY(blinding_random(&blinding, err));
     enum cuzk_status status = prove_partition(backend, circuit, &loaded->params->vk, witness,
-                                              &blinding, &span->scope, &proof, err);
+                                              &blinding, &span->scope, &proof, device_ns, err);
     mem_wipe(&blinding, sizeof blinding);
     if (status == CUZK_OK)
         proof_encode(bytes, &proof);

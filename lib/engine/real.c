@@ -337,6 +337,7 @@ enum cuzk_status cuzk_engine_open(const struct cuzk_engine_options *options,
     struct backend_options backend = {
         .threads = options->threads,
         .devices = options->devices,
+        .vram_budget_bytes = options->vram_budget_bytes,
         .sim_timing = options->sim_timing,
     };
     struct real *real;

@@ -67,7 +67,7 @@ enum cuzk_status porep_synthesize_part(struct work *work, const struct shape *sh
                                        struct cuzk_error *err);
 enum cuzk_status porep_prove(struct work *work, struct loaded *loaded, void *witness,
                              const struct work_span *span, uint8_t proof[WORK_PROOF_BYTES],
-                             struct cuzk_error *err);
+                             uint64_t *device_ns, struct cuzk_error *err);
 enum cuzk_status porep_verify(const struct work *work, const struct vk *vk, unsigned partition,
                               const uint8_t proof[WORK_PROOF_BYTES], struct cuzk_error *err);
 enum cuzk_status porep_verify_all(const struct work *work, const struct vk *vk,

@@ -118,7 +118,7 @@ static void replay_witness_free(void *witness)
 
 static enum cuzk_status replay_prove(struct work *base, struct loaded *loaded, void *witness,
                                      const struct work_span *span, uint8_t proof[WORK_PROOF_BYTES],
-                                     struct cuzk_error *err)
+                                     uint64_t *device_ns, struct cuzk_error *err)
 {
     (void)loaded;
     (void)witness;
@@ -133,6 +133,7 @@ static enum cuzk_status replay_prove(struct work *base, struct loaded *loaded, v
     timeline_emit(&span->scope, TIMELINE_LOCK_WAIT_END, -1);
     timeline_emit(&span->scope, TIMELINE_GPU_START, -1);
     pass(work->replay, p->device_us, order);
+    *device_ns = (uint64_t)p->device_us * 1000;
     timeline_emit(&span->scope, TIMELINE_GPU_END, -1);
     sim_clock_unlock(clock, device);
     if (p->finish_us) {

@@ -47,11 +47,11 @@ struct work_ops {
     enum cuzk_status (*synthesize)(struct work *work, struct loaded *loaded, unsigned partition,
                                    void **witness, struct cuzk_error *err);
     void (*witness_free)(void *witness);
-    /* Occupies the device; emits GPU_START, GPU_END and the device's phases. CUZK_DEVICE_FAULT: the
-       device's failure, not the input's. */
+    /* Occupies the device, for *device_ns in all; emits GPU_START, GPU_END and the device's phases.
+       CUZK_DEVICE_FAULT, CUZK_DEVICE_LOST: the device's failure, not the input's. */
     enum cuzk_status (*prove)(struct work *work, struct loaded *loaded, void *witness,
                               const struct work_span *span, uint8_t proof[WORK_PROOF_BYTES],
-                              struct cuzk_error *err);
+                              uint64_t *device_ns, struct cuzk_error *err);
     /* CUZK_VERIFY_FAILED: not a valid proof of that partition. */
     enum cuzk_status (*verify)(struct work *work, struct loaded *loaded, unsigned partition,
                                const uint8_t proof[WORK_PROOF_BYTES], struct cuzk_error *err);

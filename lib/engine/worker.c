@@ -74,11 +74,12 @@ static enum cuzk_status prove(struct cuzk_engine *engine, struct task *task,
                               const struct timeline_scope *scope)
 {
     timeline_emit(scope, TIMELINE_GPU_PICKUP, -1);
+    task->device_ns = 0;
     enum cuzk_status status = engine->setup.ops->check(task->loaded, &task->err);
     if (status == CUZK_OK) {
         struct work_span span = {*scope, task->partition, task->device};
         status = engine->setup.ops->prove(task->work, task->loaded, task->witness, &span,
-                                          task->proof, &task->err);
+                                          task->proof, &task->device_ns, &task->err);
     }
     engine->setup.ops->witness_free(task->witness);
     task->witness = NULL;

@@ -56,10 +56,12 @@ enum cuzk_status prove_partition(const struct backend *backend, struct backend_c
                                  const struct vk *vk, const struct witness *witness,
                                  const struct blinding *blinding,
                                  const struct timeline_scope *scope, struct proof *out,
-                                 struct cuzk_error *err)
+                                 uint64_t *device_ns, struct cuzk_error *err)
 {
     struct backend_sums sums;
     TRY(backend->prove(circuit, witness, scope, &sums, err));
+    if (device_ns)
+        *device_ns = sums.device_ns;
     if (!backend->makes_proofs) {
         memset(out, 0, sizeof *out);
         return CUZK_OK;

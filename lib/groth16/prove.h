@@ -15,12 +15,13 @@ struct blinding {
 enum cuzk_status blinding_random(struct blinding *out, struct cuzk_error *err);
 
 /* Proves one partition. Deterministic given the blinding, whatever backend and thread count.
-   A backend that makes no proofs leaves *out zero, which no verifier accepts. */
+   A backend that makes no proofs leaves *out zero, which no verifier accepts. *device_ns receives
+   how long the device was occupied (NULL: not wanted). */
 enum cuzk_status prove_partition(const struct backend *backend, struct backend_circuit *circuit,
                                  const struct vk *vk, const struct witness *witness,
                                  const struct blinding *blinding,
                                  const struct timeline_scope *scope, struct proof *out,
-                                 struct cuzk_error *err);
+                                 uint64_t *device_ns, struct cuzk_error *err);
 
 /* The key's vectors as a backend wants them. */
 void params_backend_key(const struct params *params, struct backend_key *out);

@@ -32,7 +32,12 @@
     X(UPLOAD, "bytes")       /* device phase: host to device */                                    \
     X(EVAL, "us")            /* device phase: row values a, b from the witness */                  \
     X(NTT, "us")             /* device phase: quotient polynomial */                               \
-    X(MSM, "us")             /* device phase: the five group sums */                               \
+    X(MSM_H, "us")           /* device phase: the group sum of one query; they may overlap */      \
+    X(MSM_L, "us")                                                                                 \
+    X(MSM_A, "us")                                                                                 \
+    X(MSM_B_G1, "us")                                                                              \
+    X(MSM_B_G2, "us")                                                                              \
+    X(MSM_TAILS, "us")       /* full-size variables' part of l, a and b where it is apart */       \
     X(FINISH, "ms")          /* host work on a partition's sums: tails, assembly, bytes */         \
     X(VERIFY, "ms")          /* our verifier on a partition's proof or on the whole job */         \
     X(REPLY, "bytes")        /* the answer is encoded and handed to the connection */

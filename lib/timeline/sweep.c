@@ -139,7 +139,9 @@ static bool counter_of(enum timeline_span span, enum counter *counter)
         {TIMELINE_SPAN_FINISH, COUNT_REPLY},       {TIMELINE_SPAN_VERIFY, COUNT_REPLY},
         {TIMELINE_SPAN_REPLY, COUNT_REPLY},        {TIMELINE_SPAN_UPLOAD, COUNT_PHASE},
         {TIMELINE_SPAN_EVAL, COUNT_PHASE},         {TIMELINE_SPAN_NTT, COUNT_PHASE},
-        {TIMELINE_SPAN_MSM, COUNT_PHASE},
+        {TIMELINE_SPAN_MSM_H, COUNT_PHASE},        {TIMELINE_SPAN_MSM_L, COUNT_PHASE},
+        {TIMELINE_SPAN_MSM_A, COUNT_PHASE},        {TIMELINE_SPAN_MSM_B_G1, COUNT_PHASE},
+        {TIMELINE_SPAN_MSM_B_G2, COUNT_PHASE},     {TIMELINE_SPAN_MSM_TAILS, COUNT_PHASE},
     };
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
         if (table[i].span == span) {

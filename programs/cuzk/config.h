@@ -53,6 +53,8 @@ enum config_type {
       "what proves: cuda, cpu, or auto for the best there is; sim only simulates")                 \
     X(DEVICES, "gpus.devices", CONFIG_LIST, "", 0, 0, false,                                       \
       "devices to use, by index or UUID; empty: all")                                              \
+    X(VRAM_BUDGET, "gpus.vram_budget", CONFIG_SIZE, "0", 0, UINT64_MAX, false,                     \
+      "memory to use on each GPU; 0: all that is free. A key that does not fit is streamed")       \
     X(WORKERS_PER_DEVICE, "gpus.gpu_workers_per_device", CONFIG_COUNT, "0", 0, 16, false,          \
       "partitions in flight on a device; 0: 2 on a GPU, 1 on the CPU")                             \
     X(QUEUE_MAX, "scheduler.queue_max", CONFIG_COUNT, "1000", 1, 1000000, false,                   \

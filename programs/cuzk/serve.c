@@ -151,6 +151,16 @@ static const char *text_or_null(const struct config *config, enum config_key key
     return *text ? text : NULL;
 }
 
+/* A GPU whose context is lost can only be used by another process. Ending at once, like a crash,
+   leaves every accepted job in the journal; the service manager starts the next daemon. */
+static void end_for_lost_devices(void *context, const char *why)
+{
+    (void)context;
+    log_error("daemon", "no device is left to this process (%s): it ends, to be started again",
+              why);
+    _exit(EXIT_CODE_FAILED);
+}
+
 static enum cuzk_status start_engine(struct daemon *daemon, struct cuzk_error *err)
 {
     const struct config *config = &daemon->config;
@@ -166,6 +176,7 @@ static enum cuzk_status start_engine(struct daemon *daemon, struct cuzk_error *e
         .state_dir = text_or_null(config, CONFIG_STATE_DIR),
         .backend = strcmp(backend, "auto") == 0 ? NULL : backend,
         .devices = text_or_null(config, CONFIG_DEVICES),
+        .vram_budget_bytes = config_number(config, CONFIG_VRAM_BUDGET),
         .threads = (unsigned)config_number(config, CONFIG_SYNTHESIS_THREADS),
         .synthesis_concurrency = (unsigned)config_number(config, CONFIG_SYNTHESIS_CONCURRENCY),
         .synthesis_lookahead = (unsigned)config_number(config, CONFIG_SYNTHESIS_LOOKAHEAD),
@@ -175,6 +186,7 @@ static enum cuzk_status start_engine(struct daemon *daemon, struct cuzk_error *e
         .queue_max = (unsigned)config_number(config, CONFIG_QUEUE_MAX),
         .keep_result_ms = config_number(config, CONFIG_KEEP_RESULT),
         .timeline = daemon->timeline,
+        .devices_lost = end_for_lost_devices,
     };
     return cuzk_engine_open(&options, &daemon->engine, err);
 }

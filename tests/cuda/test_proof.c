@@ -6,8 +6,9 @@
 #include "cuda/device.h"
 
 #include "backend/backend.h"
-#include "backend/cuda/device.h"
+#include "backend/cuda/circuit.h"
 #include "base/check.h"
+#include "base/error.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/pool.h"
@@ -19,7 +20,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { WORKERS = 2, PROOFS_EACH = 2 };
+enum { WORKERS = 4, PROOFS_EACH = 2 };
 
 struct work {
     const struct backend *backend;
@@ -27,6 +28,7 @@ struct work {
     const struct vk *vk;
     struct circuit_program program;
     const struct shape *shape;
+    struct witness witness;
     uint8_t proofs[PROOFS_EACH][PROOF_BYTES];
     struct cuzk_error err;
     enum cuzk_status status;
@@ -36,18 +38,13 @@ static enum cuzk_status prove_one(struct work *work, uint8_t *bytes)
 {
     const struct timeline_scope scope = TIMELINE_SCOPE(NULL, "job");
     struct blinding blinding;
-    struct witness witness;
     struct proof proof;
     setup_dev_scalar(&blinding.r, "test-r");
     setup_dev_scalar(&blinding.s, "test-s");
-    enum cuzk_status status = witness_synthesize(&work->program, work->shape, &witness, &work->err);
-    if (status != CUZK_OK)
-        return status;
-    status = prove_partition(work->backend, work->circuit, work->vk, &witness, &blinding, &scope,
-                             &proof, &work->err);
+    TRY(prove_partition(work->backend, work->circuit, work->vk, &work->witness, &blinding, &scope,
+                        &proof, NULL, &work->err));
     proof_encode(bytes, &proof);
-    witness_free(&witness);
-    return status;
+    return CUZK_OK;
 }
 
 static void *worker(void *context)
@@ -96,13 +93,90 @@ static void fail_each_call(const struct work *work, const char *hex)
     assert_true(calls > 20);
     assert_hex_equal(proof, sizeof proof, hex);
 }
+
+/* A bit that turns over in what comes back makes an invalid proof, and our verifier sees it. */
+static void flip_a_bit(const struct work *work, const char *hex)
+{
+    struct work again = *work;
+    uint8_t bytes[PROOF_BYTES];
+    struct proof proof;
+    const struct fr *inputs = again.witness.inputs + 1;
+    const size_t n_inputs = again.witness.n_inputs - 1;
+    assert_ok(prove_one(&again, bytes), again.err);
+    assert_ok(proof_decode(bytes, &proof, &again.err), again.err);
+    assert_ok(verify_single(again.vk, &proof, inputs, n_inputs, &again.err), again.err);
+    device_flip_next();
+    assert_ok(prove_one(&again, bytes), again.err);
+    if (proof_decode(bytes, &proof, &again.err) == CUZK_OK)
+        assert_int_equal(verify_single(again.vk, &proof, inputs, n_inputs, &again.err),
+                         CUZK_VERIFY_FAILED);
+    assert_ok(prove_one(&again, bytes), again.err);
+    assert_hex_equal(bytes, sizeof bytes, hex);
+}
+
+/* A failed kernel loses the context: this process is told so, now and later. */
+static void lose_the_context(const struct work *work)
+{
+    struct work again = *work;
+    uint8_t bytes[PROOF_BYTES];
+    assert_int_equal(device_fail_kernel(again.circuit->device->main.stream), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(prove_one(&again, bytes), CUZK_DEVICE_LOST);
+}
+
+static void test_faults(const struct work *work, const char *hex)
+{
+    fail_each_call(work, hex);
+    flip_a_bit(work, hex);
+}
 #else
-static void fail_each_call(const struct work *work, const char *hex)
+static void test_faults(const struct work *work, const char *hex)
 {
     (void)work;
     (void)hex;
 }
+
+static void lose_the_context(const struct work *work)
+{
+    (void)work;
+}
 #endif
+
+/* Proves within a budget. False: it is too small, which is said. */
+static bool prove_within(uint64_t budget, struct work *work, const struct backend_key *key,
+                         const char *hex, bool *streamed)
+{
+    const struct backend_options options = {.vram_budget_bytes = budget};
+    struct backend_device *device;
+    struct cuzk_error err;
+    assert_ok(work->backend->open(&options, 0, &device, &err), err);
+    const enum cuzk_status status =
+        work->backend->load(device, work->shape, key, &work->circuit, &err);
+    if (status == CUZK_OK) {
+        assert_true(budget == 0 || work->backend->bytes(work->circuit) <= budget);
+        *streamed = plan_is_batched(&work->circuit->plan);
+        prove_together(work, hex);
+        work->backend->unload(work->circuit);
+    } else {
+        assert_int_equal(status, CUZK_RESOURCE_EXHAUSTED);
+        assert_non_null(strstr(err.text, "needs at least"));
+    }
+    work->backend->close(device);
+    return status == CUZK_OK;
+}
+
+/* Less and less memory: the same proof as long as there is enough for anything. */
+static void prove_within_budgets(struct work *work, const struct backend_key *key, const char *hex)
+{
+    unsigned n_streamed = 0;
+    for (uint64_t budget = UINT64_C(4) << 30;; budget = budget / 8 * 7) {
+        bool streamed;
+        if (!prove_within(budget, work, key, hex, &streamed))
+            break;
+        n_streamed += streamed;
+    }
+    assert_true(n_streamed >= 2);
+}
 
 static char *read_text(const char *name)
 {
@@ -139,6 +213,7 @@ static void test_porep(void **state)
     assert_non_null(work.backend);
     assert_ok(shape_record(&work.program, &shape, &err), err);
     work.shape = shape;
+    assert_ok(witness_synthesize(&work.program, shape, &work.witness, &err), err);
     if (access(path, R_OK) != 0) {
         struct setup_trapdoor trapdoor;
         struct pool *pool = pool_new(0);
@@ -149,13 +224,16 @@ static void test_porep(void **state)
     assert_ok(params_open(path, &params, &err), err);
     params_backend_key(params, &key);
     work.vk = &params->vk;
+    prove_within_budgets(&work, &key, hex);
     assert_ok(work.backend->open(&(struct backend_options){0}, 0, &device, &err), err);
     assert_ok(work.backend->load(device, shape, &key, &work.circuit, &err), err);
     prove_together(&work, hex);
-    fail_each_call(&work, hex);
+    test_faults(&work, hex);
+    lose_the_context(&work); /* the last thing that this process does there */
     work.backend->unload(work.circuit);
     work.backend->close(device);
     params_close(params);
+    witness_free(&work.witness);
     shape_free(shape);
     c1_free(c1);
     mem_free(text);

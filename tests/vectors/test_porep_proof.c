@@ -43,9 +43,9 @@ static void porep_2kib_bytes(void **state)
     setup_dev_scalar(&blinding.r, "test-r");
     setup_dev_scalar(&blinding.s, "test-s");
     struct timeline_scope scope = TIMELINE_SCOPE(NULL, NULL);
-    assert_ok(
-        prove_partition(backend, loaded, &params->vk, &witness, &blinding, &scope, &proof, &err),
-        err);
+    assert_ok(prove_partition(backend, loaded, &params->vk, &witness, &blinding, &scope, &proof,
+                              NULL, &err),
+              err);
     uint8_t bytes[PROOF_BYTES];
     proof_encode(bytes, &proof);
     hex[strcspn((char *)hex, "\r\n")] = '\0';

@@ -201,54 +201,94 @@ out:
     return status;
 }
 
-static enum cuzk_status sum_h(const struct backend_circuit *circuit, const struct fr *h,
-                              struct g1 *out, struct cuzk_error *err)
+/* One sum: what of, where to, and the event of the timeline that it starts with. */
+struct g1_sum {
+    struct msm_terms terms;
+    struct g1 *out;
+    enum timeline_kind start;
+};
+
+struct g2_sum {
+    struct msm_terms terms;
+    struct g2 *out;
+    enum timeline_kind start;
+};
+
+static enum cuzk_status sum_g1(const struct backend_circuit *circuit,
+                               const struct timeline_scope *scope, const struct g1_sum *sum,
+                               struct cuzk_error *err)
 {
-    const struct backend_key *key = &circuit->key;
-    struct msm_terms terms = section_terms(circuit, "h", key->h, key->n_h);
-    terms.scalars = h;
-    terms.n_scalars = key->n_h;
-    return g1_msm(out, &terms, NULL, circuit->device->pool, err);
+    const uint64_t start = span_start(scope, sum->start);
+    TRY(g1_msm(sum->out, &sum->terms, NULL, circuit->device->pool, err));
+    span_end(scope, sum->start + 1, start);
+    return CUZK_OK;
 }
 
-/* Adds a query's values to its terms and sums them in the groups asked for. */
+static enum cuzk_status sum_g2(const struct backend_circuit *circuit,
+                               const struct timeline_scope *scope, const struct g2_sum *sum,
+                               struct cuzk_error *err)
+{
+    const uint64_t start = span_start(scope, sum->start);
+    TRY(g2_msm(sum->out, &sum->terms, NULL, circuit->device->pool, err));
+    span_end(scope, sum->start + 1, start);
+    return CUZK_OK;
+}
+
+static enum cuzk_status sum_h(const struct backend_circuit *circuit, const struct fr *h,
+                              const struct timeline_scope *scope, struct g1 *out,
+                              struct cuzk_error *err)
+{
+    const struct backend_key *key = &circuit->key;
+    struct g1_sum sum = {section_terms(circuit, "h", key->h, key->n_h), out, TIMELINE_MSM_H_START};
+    sum.terms.scalars = h;
+    sum.terms.n_scalars = key->n_h;
+    return sum_g1(circuit, scope, &sum, err);
+}
+
+static void set_values(struct msm_terms *terms, const struct query *query,
+                       const struct query_values *values)
+{
+    terms->selected = values->selected;
+    terms->index = query->point;
+    terms->scalars = values->scalars;
+    terms->n_scalars = query->n_scalars;
+}
+
+/* The sums of one query, in both groups unless g2 is NULL. */
 static enum cuzk_status sum_query(const struct backend_circuit *circuit, const struct query *query,
-                                  const struct witness *witness, struct msm_terms *g1_terms,
-                                  struct g1 *g1_sum, struct msm_terms *g2_terms,
-                                  struct g2 *g2_sum, struct cuzk_error *err)
+                                  const struct witness *witness, const struct timeline_scope *scope,
+                                  struct g1_sum *g1, struct g2_sum *g2, struct cuzk_error *err)
 {
     struct query_values values;
     TRY(query_values_init(&values, query, witness, err));
-    struct pool *pool = circuit->device->pool;
-    struct msm_terms *both[] = {g1_terms, g2_terms};
-    for (size_t i = 0; i < 2; i++) {
-        if (!both[i])
-            continue;
-        both[i]->selected = values.selected;
-        both[i]->index = query->point;
-        both[i]->scalars = values.scalars;
-        both[i]->n_scalars = query->n_scalars;
+    set_values(&g1->terms, query, &values);
+    enum cuzk_status status = sum_g1(circuit, scope, g1, err);
+    if (status == CUZK_OK && g2) {
+        set_values(&g2->terms, query, &values);
+        status = sum_g2(circuit, scope, g2, err);
     }
-    enum cuzk_status status = g1_msm(g1_sum, g1_terms, NULL, pool, err);
-    if (status == CUZK_OK && g2_terms)
-        status = g2_msm(g2_sum, g2_terms, NULL, pool, err);
     query_values_free(&values, query);
     return status;
 }
 
 static enum cuzk_status sum_witness(const struct backend_circuit *circuit,
-                                    const struct witness *witness, struct backend_sums *out,
+                                    const struct witness *witness,
+                                    const struct timeline_scope *scope, struct backend_sums *out,
                                     struct cuzk_error *err)
 {
     const struct backend_key *key = &circuit->key;
     const struct queries *queries = &circuit->queries;
-    struct msm_terms l = section_terms(circuit, "l", key->l, key->n_l);
-    struct msm_terms a = section_terms(circuit, "a", key->a, key->n_a);
-    struct msm_terms b_g1 = section_terms(circuit, "b_g1", key->b_g1, key->n_b_g1);
-    struct msm_terms b_g2 = section_terms(circuit, "b_g2", key->b_g2, key->n_b_g2);
-    TRY(sum_query(circuit, &queries->l, witness, &l, &out->l, NULL, NULL, err));
-    TRY(sum_query(circuit, &queries->a, witness, &a, &out->a, NULL, NULL, err));
-    return sum_query(circuit, &queries->b, witness, &b_g1, &out->b_g1, &b_g2, &out->b_g2, err);
+    struct g1_sum l = {section_terms(circuit, "l", key->l, key->n_l), &out->l,
+                       TIMELINE_MSM_L_START};
+    struct g1_sum a = {section_terms(circuit, "a", key->a, key->n_a), &out->a,
+                       TIMELINE_MSM_A_START};
+    struct g1_sum b_g1 = {section_terms(circuit, "b_g1", key->b_g1, key->n_b_g1), &out->b_g1,
+                          TIMELINE_MSM_B_G1_START};
+    struct g2_sum b_g2 = {section_terms(circuit, "b_g2", key->b_g2, key->n_b_g2), &out->b_g2,
+                          TIMELINE_MSM_B_G2_START};
+    TRY(sum_query(circuit, &queries->l, witness, scope, &l, NULL, err));
+    TRY(sum_query(circuit, &queries->a, witness, scope, &a, NULL, err));
+    return sum_query(circuit, &queries->b, witness, scope, &b_g1, &b_g2, err);
 }
 
 static enum cuzk_status check_witness(const struct shape *shape, const struct witness *witness,
@@ -276,14 +316,13 @@ static enum cuzk_status cpu_prove(struct backend_circuit *circuit, const struct 
     struct fr *h = NULL;
     enum cuzk_status status = compute_h(circuit, witness, scope, &h, err);
     if (status == CUZK_OK) {
-        const uint64_t msm_start = span_start(scope, TIMELINE_MSM_START);
-        status = sum_h(circuit, h, &out->h, err);
+        status = sum_h(circuit, h, scope, &out->h, err);
         mem_free(h);
         if (status == CUZK_OK)
-            status = sum_witness(circuit, witness, out, err);
-        span_end(scope, TIMELINE_MSM_END, msm_start);
+            status = sum_witness(circuit, witness, scope, out, err);
     }
-    timeline_emit(scope, TIMELINE_GPU_END, (int64_t)((clock_now_ns() - start) / 1000000));
+    out->device_ns = clock_now_ns() - start;
+    timeline_emit(scope, TIMELINE_GPU_END, (int64_t)(out->device_ns / 1000000));
     pthread_mutex_unlock(&circuit->device->busy);
     return status;
 }

@@ -1,141 +1,17 @@
 #include "backend/cuda/circuit.h"
 
 #include "backend/cuda/ntt.h"
-#include "backend/cuda/points_load.h"
-#include "backend/cuda/subset.h"
+#include "backend/cuda/points.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
 
-/* A chunk of points while they are loaded: 32 MiB of a file in G1, 64 in G2. */
-enum { ALIGNMENT = 256, CHUNK_POINTS = 1820 * SUBSET_ALIGNMENT };
-
-static const char *const section_names[SECTION_COUNT] = {"h", "l", "a", "b_g1", "b_g2"};
+#include <string.h>
 
 static size_t words_of(size_t bits)
 {
     return (bits + 63) / 64;
-}
-
-size_t circuit_sums_bytes(enum cuda_section section)
-{
-    return (1 + MSM_SUMS_MAX) * msm_point_bytes(section_group(section));
-}
-
-size_t circuit_bits_bytes(const struct shape *shape)
-{
-    return witness_plane_words(shape->n_aux) * sizeof(uint64_t);
-}
-
-size_t circuit_values_bytes(const struct shape *shape)
-{
-    return ((size_t)shape->n_inputs + shape->n_full) * sizeof(struct fr);
-}
-
-/* --- The plan --------------------------------------------------------------------------------- */
-
-/* Hands out parts of the block; with base NULL it only counts. */
-struct layout {
-    char *base;
-    size_t used;
-};
-
-static void *take(struct layout *layout, size_t bytes)
-{
-    const size_t at = layout->used;
-    layout->used += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    return layout->base ? layout->base + at : NULL;
-}
-
-static void take_map(struct layout *layout, struct cuda_map *map, const struct query *from,
-                     uint32_t n_aux)
-{
-    if (from->dense) {
-        map->density = take(layout, words_of(n_aux) * sizeof *map->density);
-        map->ranks = take(layout, words_of(n_aux) * sizeof *map->ranks);
-    }
-    map->point = take(layout, from->n_scalars * sizeof *map->point);
-    map->source = take(layout, from->n_scalars * sizeof *map->source);
-}
-
-/* Points of variables that may be bits. */
-static uint32_t ones_max(const struct query *map)
-{
-    return map->n_points - map->n_inputs;
-}
-
-/* The largest room that one of the witness's sums takes. */
-static size_t side_scratch_bytes(const struct backend_circuit *circuit)
-{
-    size_t most = 0;
-    for (enum cuda_section i = SECTION_L; i < SECTION_COUNT; i++) {
-        const struct query *map = query_of(circuit, i);
-        const enum msm_group group = section_group(i);
-        const size_t subset = ones_scratch_bytes(group, circuit->shape->n_aux, ones_max(map));
-        const struct msm_size size = section_msm(circuit, i);
-        const size_t tail = size.n ? msm_scratch_bytes(&size) : 0;
-        most = subset > most ? subset : most;
-        most = tail > most ? tail : most;
-    }
-    return most;
-}
-
-static uint32_t most_scalars(const struct queries *queries)
-{
-    const uint32_t l = queries->l.n_scalars, a = queries->a.n_scalars, b = queries->b.n_scalars;
-    const uint32_t most = l > a ? l : a;
-    return most > b ? most : b;
-}
-
-struct plan {
-    size_t rows_bytes, tables_bytes, points_bytes, work_bytes, total_bytes;
-};
-
-/* Lays the block out from base on (NULL: to count). */
-static struct plan lay_out(struct backend_circuit *circuit, void *base)
-{
-    const struct shape *shape = circuit->shape;
-    const size_t domain = ((size_t)1 << shape->log2_domain) * sizeof(struct fr);
-    struct cuda_block *block = &circuit->block;
-    struct layout layout = {base, 0};
-    struct plan plan;
-    block->image = take(&layout, circuit->rows.n_bytes);
-    take_map(&layout, &block->l, &circuit->queries.l, shape->n_aux);
-    take_map(&layout, &block->a, &circuit->queries.a, shape->n_aux);
-    take_map(&layout, &block->b, &circuit->queries.b, shape->n_aux);
-    plan.rows_bytes = layout.used;
-    block->tables = take(&layout, ntt_table_bytes(shape->log2_domain));
-    plan.tables_bytes = layout.used - plan.rows_bytes;
-    for (enum cuda_section i = 0; i < SECTION_COUNT; i++)
-        block->points[i] = take(&layout, circuit->n_points[i] * msm_slot_bytes(section_group(i)));
-    for (enum cuda_section i = SECTION_L; i < SECTION_COUNT; i++)
-        block->tails[i] =
-            take(&layout, query_of(circuit, i)->n_scalars * msm_slot_bytes(section_group(i)));
-    plan.points_bytes = layout.used - plan.rows_bytes - plan.tables_bytes;
-    for (unsigned i = 0; i < WITNESS_SLOTS; i++) {
-        block->slots[i].bits = take(&layout, circuit_bits_bytes(shape) + 64);
-        block->slots[i].values = take(&layout, circuit_values_bytes(shape));
-    }
-    block->a_rows = take(&layout, domain);
-    block->b_rows = take(&layout, domain);
-    block->c_rows = take(&layout, domain);
-    block->scalars = take(&layout, most_scalars(&circuit->queries) * sizeof(struct fr));
-    block->h_scratch = take(&layout, circuit->h_scratch_bytes);
-    block->side_scratch = take(&layout, circuit->side_scratch_bytes);
-    size_t sums = 0;
-    for (enum cuda_section i = 0; i < SECTION_COUNT; i++)
-        sums += circuit_sums_bytes(i);
-    block->sums = take(&layout, sums);
-    block->faults = take(&layout, sizeof(struct points_faults));
-    plan.work_bytes = layout.used - plan.rows_bytes - plan.tables_bytes - plan.points_bytes;
-    plan.total_bytes = layout.used;
-    return plan;
-}
-
-/* Device memory beside the block while points are loaded. */
-static size_t loading_bytes(void)
-{
-    return points_staging_bytes(MSM_G2, CHUNK_POINTS);
 }
 
 static unsigned mib(uint64_t bytes)
@@ -143,46 +19,304 @@ static unsigned mib(uint64_t bytes)
     return (unsigned)((bytes + ((1 << 20) - 1)) >> 20);
 }
 
-/* Takes the block, or says why it does not fit. */
-static enum cuzk_status allocate(struct backend_circuit *circuit, struct cuzk_error *err)
+const uint8_t *circuit_section_bytes(const struct backend_circuit *circuit,
+                                     enum cuda_section section)
 {
-    const struct msm_size h = section_msm(circuit, SECTION_H);
-    circuit->h_scratch_bytes = msm_scratch_bytes(&h);
-    circuit->side_scratch_bytes = side_scratch_bytes(circuit);
-    const struct plan plan = lay_out(circuit, NULL);
-    const struct backend_device *device = circuit->device;
-    struct backend_memory memory;
-    TRY(device_memory(device, &memory, err));
-    uint64_t limit = memory.free_bytes;
-    if (device->budget_bytes > 0 && device->budget_bytes < limit)
-        limit = device->budget_bytes;
-    log_info("cuda",
-             "%s: circuit of 2^%u rows takes %u MiB: rows %u, tables %u, points %u, work %u; "
-             "available %u MiB",
-             device->description, circuit->shape->log2_domain, mib(plan.total_bytes),
-             mib(plan.rows_bytes), mib(plan.tables_bytes), mib(plan.points_bytes),
-             mib(plan.work_bytes), mib(limit));
-    const uint64_t needed = plan.total_bytes + loading_bytes();
-    cudaError_t error = cudaErrorMemoryAllocation;
-    if (needed <= limit)
-        error = cudaMalloc(&circuit->memory, plan.total_bytes);
-    if (error == cudaErrorMemoryAllocation) {
-        cudaGetLastError();
-        return error_set(
-            err, CUZK_RESOURCE_EXHAUSTED,
-            "%s: circuit of 2^%u rows needs %u MiB (rows %u, tables %u, points %u, work "
-            "%u, loading %u), available are %u MiB",
-            device->description, circuit->shape->log2_domain, mib(needed), mib(plan.rows_bytes),
-            mib(plan.tables_bytes), mib(plan.points_bytes), mib(plan.work_bytes),
-            mib(loading_bytes()), mib(limit));
+    const struct backend_key *key = &circuit->key;
+    const uint8_t *const bytes[SECTION_COUNT] = {key->h, key->l, key->a, key->b_g1, key->b_g2};
+    return bytes[section];
+}
+
+/* NULL for h. */
+static const struct query *query_of(const struct backend_circuit *circuit,
+                                    enum cuda_section section)
+{
+    const struct queries *queries = &circuit->queries;
+    const struct query *const all[SECTION_COUNT] = {NULL, &queries->l, &queries->a, &queries->b,
+                                                    &queries->b};
+    return all[section];
+}
+
+enum cuzk_status circuit_check_faults(const struct points_faults *faults, const char *section,
+                                      uint32_t n, struct cuzk_error *err)
+{
+    if (faults->malformed + faults->infinite + faults->off_curve == 0)
+        return CUZK_OK;
+    return error_set(err, CUZK_BAD_PARAMS,
+                     "section %s: of %u points %u are malformed, %u infinite, %u not on the curve",
+                     section, n, faults->malformed, faults->infinite, faults->off_curve);
+}
+
+/* --- Tails ------------------------------------------------------------------------------------ */
+
+/* One tail's scalars and where each of its two sections has their points; UINT32_MAX: nowhere. */
+struct tail_list {
+    uint32_t n;
+    uint32_t *source, *point[2];
+};
+
+static void tail_list_free(struct tail_list *list)
+{
+    mem_free(list->source);
+    mem_free(list->point[0]);
+    mem_free(list->point[1]);
+}
+
+/* Merges two sections' tails; both ascend by source. */
+static enum cuzk_status tail_list_make(const struct query *first, const struct query *second,
+                                       struct tail_list *out, struct cuzk_error *err)
+{
+    const size_t most = (size_t)first->n_scalars + second->n_scalars + 1;
+    *out = (struct tail_list){
+        .source = mem_alloc(most, sizeof *out->source),
+        .point = {mem_alloc(most, sizeof *out->source), mem_alloc(most, sizeof *out->source)},
+    };
+    if (!out->source || !out->point[0] || !out->point[1]) {
+        tail_list_free(out);
+        return error_set(err, CUZK_NO_MEMORY, "tails of %zu points: out of memory", most);
     }
-    TRY(device_check(error, "taking memory", err));
-    circuit->memory_bytes = plan.total_bytes;
-    lay_out(circuit, circuit->memory);
+    for (uint32_t i = 0, j = 0; i < first->n_scalars || j < second->n_scalars;) {
+        const uint32_t a = i < first->n_scalars ? first->source[i] : UINT32_MAX;
+        const uint32_t b = j < second->n_scalars ? second->source[j] : UINT32_MAX;
+        out->source[out->n] = a < b ? a : b;
+        out->point[0][out->n] = a <= b ? first->point[i++] : UINT32_MAX;
+        out->point[1][out->n] = b <= a ? second->point[j++] : UINT32_MAX;
+        out->n++;
+    }
     return CUZK_OK;
 }
 
-/* --- Filling it ------------------------------------------------------------------------------- */
+static enum cuzk_status tail_lists_make(const struct queries *queries,
+                                        struct tail_list lists[TAIL_COUNT], struct cuzk_error *err)
+{
+    TRY(tail_list_make(&queries->l, &queries->a, &lists[TAIL_LA], err));
+    return tail_list_make(&queries->b, &queries->b, &lists[TAIL_B], err);
+}
+
+/* --- Memory ----------------------------------------------------------------------------------- */
+
+/* What this circuit may take: what is free, within the budget that is left. */
+static enum cuzk_status memory_limit(const struct backend_device *device, uint64_t *out,
+                                     struct cuzk_error *err)
+{
+    struct backend_memory memory;
+    TRY(device_memory(device, &memory, err));
+    *out = memory.free_bytes;
+    if (device->budget_bytes > 0) {
+        const uint64_t taken = device->taken_bytes;
+        const uint64_t left = device->budget_bytes > taken ? device->budget_bytes - taken : 0;
+        *out = left < *out ? left : *out;
+    }
+    return CUZK_OK;
+}
+
+static enum cuzk_status make_plan(struct backend_circuit *circuit, struct cuzk_error *err)
+{
+    const struct backend_device *device = circuit->device;
+    const struct circuit_plan *plan = &circuit->plan;
+    uint64_t limit;
+    char text[120];
+    TRY(memory_limit(device, &limit, err));
+    if (plan_circuit(&circuit->counts, limit, &circuit->plan, err) != CUZK_OK) {
+        circuit->plan.total_bytes = 0;
+        return error_prefix(err, "%s", device->description);
+    }
+    plan_describe(plan, text, sizeof text);
+    log_info("cuda",
+             "%s: circuit of 2^%u rows takes %u MiB: rows %u, transforms %u, points %u, tails %u, "
+             "%u witnesses %u, work %u; available %u MiB; %s",
+             device->description, circuit->counts.log2_domain, mib(plan->total_bytes),
+             mib(plan->rows_bytes), mib(plan->tables_bytes), mib(plan->points_bytes),
+             mib(plan->tails_bytes), plan->n_slots, mib(plan->witness_bytes), mib(plan->work_bytes),
+             mib(limit), text);
+    if (plan_is_batched(plan))
+        log_info("cuda",
+                 "%s: up to %u partitions share one pass over the streamed points, as many as "
+                 "gpu_workers_per_device lets wait",
+                 device->description, plan->n_slots);
+    return CUZK_OK;
+}
+
+/* The block, and what the host has beside it. */
+static enum cuzk_status take_block(struct backend_circuit *circuit, struct cuzk_error *err)
+{
+    const struct circuit_plan *plan = &circuit->plan;
+    const cudaError_t error = cudaMalloc(&circuit->memory, plan->total_bytes);
+    if (error == cudaErrorMemoryAllocation) {
+        cudaGetLastError();
+        return error_set(err, CUZK_RESOURCE_EXHAUSTED,
+                         "%s: circuit of 2^%u rows: the driver has no %u MiB in one piece",
+                         circuit->device->description, circuit->counts.log2_domain,
+                         mib(plan->total_bytes));
+    }
+    TRY(device_check(error, "taking memory", err));
+    plan_lay_out(&circuit->counts, plan, circuit->memory, &circuit->block);
+    plan_sums(&circuit->counts, plan, &circuit->sums_map);
+    for (unsigned i = 0; i < EVENTS_MAX; i++)
+        TRY(device_check(cudaEventCreateWithFlags(&circuit->events[i], cudaEventBlockingSync),
+                         "making an event", err));
+    return device_check(cudaMallocHost((void **)&circuit->sums, circuit->sums_map.bytes),
+                        "pinned memory", err);
+}
+
+/* Gives back all that take_block and loading took. Errors are not looked at: the device may be
+   lost. */
+static void leave_device(struct backend_circuit *circuit)
+{
+    points_loader_close(circuit->loader);
+    circuit->loader = NULL;
+    cudaFreeHost(circuit->sums);
+    circuit->sums = NULL;
+    for (unsigned i = 0; i < EVENTS_MAX; i++) {
+        if (circuit->events[i])
+            cudaEventDestroy(circuit->events[i]);
+        circuit->events[i] = NULL;
+    }
+    cudaFree(circuit->memory);
+    circuit->memory = NULL;
+    cudaGetLastError();
+}
+
+/* --- Sections, chunk by chunk ----------------------------------------------------------------- */
+
+/* One pass over a section: what is done with each chunk's points. */
+struct pass {
+    struct backend_circuit *circuit;
+    enum cuda_section section;
+    /* While loading: */
+    const uint32_t *tail_points; /* device; of one set of a tail */
+    uint32_t n_tail;
+    void *tail;
+    uint64_t reported_ns;
+    /* Sums: */
+    const uint64_t *const *selected;
+    unsigned n_witnesses;
+    /* Room: a table of a chunk, then scratch. */
+    char *room;
+};
+
+static struct points_source source_of(const struct backend_circuit *circuit,
+                                      enum cuda_section section, void *staging)
+{
+    return (struct points_source){
+        .group = section_group(section),
+        .bytes = circuit_section_bytes(circuit, section),
+        .n = circuit->counts.n_points[section],
+        .chunk_points = circuit->plan.chunk_points,
+        .staging = staging,
+        .faults = (struct points_faults *)((char *)circuit->block.sums + circuit->sums_map.faults),
+    };
+}
+
+/* Behind a chunk's staging in a room for loading. */
+static char *behind_staging(const struct backend_circuit *circuit, enum cuda_section section,
+                            void *staging)
+{
+    const size_t bytes = points_staging_bytes(section_group(section), circuit->plan.chunk_points);
+    return (char *)staging + (bytes + 255) / 256 * 256;
+}
+
+static enum cuzk_status subset_sum(const struct backend_circuit *circuit, enum cuda_section section,
+                                   const void *table, const struct points_chunk *chunk,
+                                   uint32_t number, const uint64_t *const selected[],
+                                   unsigned n_witnesses, void *scratch, cudaStream_t stream,
+                                   struct cuzk_error *err)
+{
+    struct subset_job job = plan_subset_job(section, chunk->first, chunk->n, n_witnesses);
+    job.scratch = scratch;
+    job.out = (char *)circuit->block.sums + circuit->sums_map.subset[section] +
+              (size_t)number * n_witnesses * msm_point_bytes(job.group);
+    for (unsigned i = 0; i < n_witnesses; i++) {
+        job.sums[i].table = table;
+        job.sums[i].selected = selected[i];
+    }
+    return device_check(subset_enqueue(&job, stream), "subset sum", err);
+}
+
+static void report_progress(struct pass *pass, const struct points_chunk *chunk)
+{
+    const uint64_t now = clock_now_ns();
+    const uint32_t n = pass->circuit->counts.n_points[pass->section];
+    if (now - pass->reported_ns < UINT64_C(2000000000))
+        return;
+    pass->reported_ns = now;
+    log_info("cuda", "%s: loading points, section %s: %u of %u million",
+             pass->circuit->device->description, section_name(pass->section),
+             (chunk->first + chunk->n) / 1000000, n / 1000000);
+}
+
+/* h stays as it is. */
+static enum cuzk_status keep_h(void *context, const struct points_chunk *chunk, cudaStream_t stream,
+                               struct cuzk_error *err)
+{
+    struct pass *pass = context;
+    const size_t slot = msm_slot_bytes(MSM_G1);
+    report_progress(pass, chunk);
+    if (!pass->circuit->plan.resident[SECTION_H])
+        return CUZK_OK;
+    return device_check(
+        cudaMemcpyAsync((char *)pass->circuit->block.points[SECTION_H] + chunk->first * slot,
+                        chunk->slots, chunk->n * slot, cudaMemcpyDeviceToDevice, stream),
+        "loading points", err);
+}
+
+/* Of the others full-size variables' points are taken out, and the rest becomes signed groups. */
+static enum cuzk_status keep_section(void *context, const struct points_chunk *chunk,
+                                     cudaStream_t stream, struct cuzk_error *err)
+{
+    struct pass *pass = context;
+    const struct backend_circuit *circuit = pass->circuit;
+    const enum msm_group group = section_group(pass->section);
+    report_progress(pass, chunk);
+    TRY(device_check(points_gather(group, chunk->slots, chunk->first, chunk->n, pass->tail_points,
+                                   pass->n_tail, pass->tail, stream),
+                     "loading points", err));
+    if (!circuit->plan.resident[pass->section])
+        return CUZK_OK;
+    return device_check(subset_combine(group, chunk->slots, chunk->n,
+                                       (char *)circuit->block.points[pass->section] +
+                                           subset_table_bytes(group, chunk->first),
+                                       pass->room, subset_combine_scratch_bytes(group, chunk->n),
+                                       stream),
+                        "loading points", err);
+}
+
+static enum cuzk_status sum_chunk(void *context, const struct points_chunk *chunk,
+                                  cudaStream_t stream, struct cuzk_error *err)
+{
+    struct pass *pass = context;
+    const struct circuit_plan *plan = &pass->circuit->plan;
+    const enum msm_group group = section_group(pass->section);
+    void *table = pass->room;
+    char *scratch = pass->room + (subset_table_bytes(group, plan->chunk_points) + 255) / 256 * 256;
+    TRY(device_check(subset_combine(group, chunk->slots, chunk->n, table, scratch,
+                                    subset_combine_scratch_bytes(group, chunk->n), stream),
+                     "signed groups", err));
+    return subset_sum(pass->circuit, pass->section, table, chunk, chunk->first / plan->chunk_points,
+                      pass->selected, pass->n_witnesses, scratch, stream, err);
+}
+
+enum cuzk_status circuit_sum_section(struct backend_circuit *circuit, enum cuda_section section,
+                                     const uint64_t *const selected[], unsigned n_witnesses,
+                                     cudaStream_t stream, struct cuzk_error *err)
+{
+    void *work = circuit->block.side_work;
+    const struct points_chunk whole = {.n = circuit->counts.n_points[section]};
+    if (circuit->plan.resident[section])
+        return subset_sum(circuit, section, circuit->block.points[section], &whole, 0, selected,
+                          n_witnesses, work, stream, err);
+    struct pass pass = {
+        .circuit = circuit,
+        .section = section,
+        .selected = selected,
+        .n_witnesses = n_witnesses,
+        .room = behind_staging(circuit, section, work),
+    };
+    const struct points_source source = source_of(circuit, section, work);
+    return points_load(circuit->loader, &source, sum_chunk, &pass, stream, err);
+}
+
+/* --- Loading ---------------------------------------------------------------------------------- */
 
 static enum cuzk_status copy_in(void *to, const void *from, size_t bytes, struct cuzk_error *err)
 {
@@ -192,124 +326,179 @@ static enum cuzk_status copy_in(void *to, const void *from, size_t bytes, struct
                         err);
 }
 
-static enum cuzk_status load_map(const struct cuda_map *to, const struct query *from,
-                                 uint32_t n_aux, struct cuzk_error *err)
+static enum cuzk_status load_density(const struct cuda_density *to, const uint64_t *dense,
+                                     uint32_t n_aux, struct cuzk_error *err)
 {
-    TRY(copy_in(to->point, from->point, from->n_scalars * sizeof *from->point, err));
-    TRY(copy_in(to->source, from->source, from->n_scalars * sizeof *from->source, err));
-    if (!from->dense)
+    if (!dense)
         return CUZK_OK;
     const size_t n_words = words_of(n_aux);
-    TRY(copy_in(to->density, from->dense, n_words * sizeof *from->dense, err));
+    TRY(copy_in(to->bits, dense, n_words * sizeof *dense, err));
     uint32_t *ranks = mem_alloc(n_words, sizeof *ranks);
     if (!ranks)
         return error_set(err, CUZK_NO_MEMORY, "circuit of %u variables: out of memory", n_aux);
     uint32_t rank = 0;
     for (size_t i = 0; i < n_words; i++) {
         ranks[i] = rank;
-        rank += (uint32_t)__builtin_popcountll(from->dense[i]);
+        rank += (uint32_t)__builtin_popcountll(dense[i]);
     }
     enum cuzk_status status = copy_in(to->ranks, ranks, n_words * sizeof *ranks, err);
     mem_free(ranks);
     return status;
 }
 
-/* Where a section's slots go. */
-struct destination {
-    char *slots;
-    size_t slot_bytes;
-};
-
-static enum cuzk_status keep_chunk(void *context, const struct points_chunk *chunk,
-                                   cudaStream_t stream, struct cuzk_error *err)
+/* Which of a tail's two lists the section is; false for h. */
+static bool find_tail(enum cuda_section section, enum cuda_tail *tail, unsigned *set)
 {
-    const struct destination *to = context;
-    return device_check(cudaMemcpyAsync(to->slots + chunk->first * to->slot_bytes, chunk->slots,
-                                        chunk->n * to->slot_bytes, cudaMemcpyDeviceToDevice,
-                                        stream),
-                        "loading points", err);
+    for (enum cuda_tail i = 0; i < TAIL_COUNT; i++) {
+        for (unsigned k = 0; k < 2; k++) {
+            if (tail_section(i, k) == section) {
+                *tail = i;
+                *set = k;
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
-/* Lays the points of a section's full-size variables out in their order. */
-static enum cuzk_status gather_tail(struct backend_circuit *circuit, enum cuda_section section,
-                                    struct cuzk_error *err)
-{
-    const struct cuda_block *block = &circuit->block;
-    const struct cuda_map *const maps[SECTION_COUNT] = {NULL, &block->l, &block->a, &block->b,
-                                                        &block->b};
-    if (!maps[section])
-        return CUZK_OK;
-    return device_check(points_gather(section_group(section), block->points[section], 0,
-                                      circuit->n_points[section], maps[section]->point,
-                                      query_of(circuit, section)->n_scalars, block->tails[section],
-                                      circuit->device->stream),
-                        "loading points", err);
-}
-
-/* Loads one section and refuses what is no point of the curve. */
+/* The section's points come to the device once, are checked and become what its sums want. */
 static enum cuzk_status load_section(struct backend_circuit *circuit, enum cuda_section section,
-                                     const uint8_t *bytes, struct points_loader *loader,
-                                     void *staging, struct cuzk_error *err)
+                                     struct points_loader *loader, const struct tail_list *lists,
+                                     cudaStream_t stream, struct cuzk_error *err)
 {
-    const cudaStream_t stream = circuit->device->stream;
-    const enum msm_group group = section_group(section);
-    struct destination to = {circuit->block.points[section], msm_slot_bytes(group)};
-    const struct points_source source = {
-        .group = group,
-        .bytes = bytes,
-        .n = circuit->n_points[section],
-        .chunk_points = CHUNK_POINTS,
-        .staging = staging,
-        .faults = circuit->block.faults,
-    };
+    struct circuit_block *block = &circuit->block;
     struct points_faults faults = {0};
-    TRY(device_check(cudaMemsetAsync(circuit->block.faults, 0, sizeof faults, stream),
-                     "loading points", err));
-    TRY(points_load(loader, &source, keep_chunk, &to, stream, err));
-    TRY(gather_tail(circuit, section, err));
-    TRY(device_check(cudaMemcpyAsync(&faults, circuit->block.faults, sizeof faults,
-                                     cudaMemcpyDeviceToHost, stream),
-                     "loading points", err));
+    struct pass pass = {.circuit = circuit,
+                        .section = section,
+                        .reported_ns = clock_now_ns(),
+                        .room = behind_staging(circuit, section, block->load_work)};
+    struct points_source source = source_of(circuit, section, block->load_work);
+    enum cuda_tail tail;
+    unsigned set;
+    if (find_tail(section, &tail, &set)) {
+        const size_t slots_bytes = lists[tail].n ? msm_slots(&circuit->plan.tail_size[tail]) *
+                                                       msm_slot_bytes(section_group(section))
+                                                 : 0;
+        pass.tail = block->tails[tail][set];
+        pass.n_tail = lists[tail].n;
+        pass.tail_points = block->scalars; /* not used yet, and larger */
+        /* Zeros are infinity, for variables without a point here. */
+        TRY(device_check(cudaMemsetAsync(pass.tail, 0, slots_bytes, stream), "loading points",
+                         err));
+        TRY(copy_in(block->scalars, lists[tail].point[set],
+                    lists[tail].n * sizeof *lists[tail].point[set], err));
+    }
+    TRY(device_check(cudaMemsetAsync(source.faults, 0, sizeof faults, stream), "loading points",
+                     err));
+    if (source.n > 0)
+        TRY(points_load(loader, &source, section == SECTION_H ? keep_h : keep_section, &pass,
+                        stream, err));
+    TRY(device_check(
+        cudaMemcpyAsync(&faults, source.faults, sizeof faults, cudaMemcpyDeviceToHost, stream),
+        "loading points", err));
     TRY(device_check(cudaStreamSynchronize(stream), "loading points", err));
-    if (faults.malformed + faults.infinite + faults.off_curve == 0)
-        return CUZK_OK;
-    return error_set(err, CUZK_BAD_PARAMS,
-                     "section %s: of %u points %u are malformed, %u infinite, %u not on the curve",
-                     section_names[section], circuit->n_points[section], faults.malformed,
-                     faults.infinite, faults.off_curve);
+    return circuit_check_faults(&faults, section_name(section), source.n, err);
 }
 
-static enum cuzk_status load_points(struct backend_circuit *circuit, const struct backend_key *key,
-                                    struct cuzk_error *err)
+static enum cuzk_status build_tails(struct backend_circuit *circuit, const struct tail_list *lists,
+                                    cudaStream_t stream, struct cuzk_error *err)
 {
-    const uint8_t *const bytes[SECTION_COUNT] = {key->h, key->l, key->a, key->b_g1, key->b_g2};
-    struct points_loader *loader = NULL;
-    void *staging = NULL;
-    enum cuzk_status status = points_loader_open(0, &loader, err);
-    if (status == CUZK_OK)
-        status = device_check(cudaMalloc(&staging, loading_bytes()), "memory for loading", err);
-    for (enum cuda_section i = 0; i < SECTION_COUNT && status == CUZK_OK; i++)
-        status = load_section(circuit, i, bytes[i], loader, staging, err);
-    if (status != CUZK_OK)
-        cudaStreamSynchronize(circuit->device->stream);
-    points_loader_close(loader);
-    cudaFree(staging);
-    return status;
+    for (enum cuda_tail i = 0; i < TAIL_COUNT; i++) {
+        const struct msm_size *size = &circuit->plan.tail_size[i];
+        TRY(copy_in(circuit->block.sources[i], lists[i].source, lists[i].n * sizeof(uint32_t),
+                    err));
+        for (unsigned set = 0; set < 2 && size->tables && lists[i].n > 0; set++)
+            TRY(device_check(msm_build_tables(size, section_group(tail_section(i, set)),
+                                              circuit->block.tails[i][set],
+                                              circuit->block.side_work, msm_scratch_bytes(size),
+                                              stream),
+                             "multiples of points", err));
+    }
+    return device_check(cudaStreamSynchronize(stream), "multiples of points", err);
 }
 
-static enum cuzk_status fill(struct backend_circuit *circuit, const struct backend_key *key,
+void circuit_add_chunks_g1(const struct backend_circuit *circuit, const uint8_t *sums,
+                           enum cuda_section section, unsigned witness, unsigned n_witnesses,
+                           struct g1 *out)
+{
+    const struct g1_affine *at = (const void *)(sums + circuit->sums_map.subset[section]);
+    const uint32_t n = plan_chunks(&circuit->counts, &circuit->plan, section);
+    g1_set_infinity(out);
+    for (uint32_t i = 0; i < n; i++)
+        g1_add_affine(out, out, &at[i * n_witnesses + witness]);
+}
+
+void circuit_add_chunks_g2(const struct backend_circuit *circuit, const uint8_t *sums,
+                           enum cuda_section section, unsigned witness, unsigned n_witnesses,
+                           struct g2 *out)
+{
+    const struct g2_affine *at = (const void *)(sums + circuit->sums_map.subset[section]);
+    const uint32_t n = plan_chunks(&circuit->counts, &circuit->plan, section);
+    g2_set_infinity(out);
+    for (uint32_t i = 0; i < n; i++)
+        g2_add_affine(out, out, &at[i * n_witnesses + witness]);
+}
+
+/* Each section's sum of all points. */
+static enum cuzk_status sum_all(struct backend_circuit *circuit, cudaStream_t stream,
+                                struct cuzk_error *err)
+{
+    const uint64_t *const ones[1] = {NULL};
+    for (enum cuda_section i = SECTION_L; i < SECTION_COUNT; i++) {
+        if (circuit->counts.n_points[i] > 0)
+            TRY(circuit_sum_section(circuit, i, ones, 1, stream, err));
+    }
+    TRY(device_check(cudaMemcpyAsync(circuit->sums, circuit->block.sums, circuit->sums_map.bytes,
+                                     cudaMemcpyDeviceToHost, stream),
+                     "summing points", err));
+    TRY(device_check(cudaStreamSynchronize(stream), "summing points", err));
+    for (enum cuda_section i = SECTION_L; i < SECTION_B_G2; i++)
+        circuit_add_chunks_g1(circuit, circuit->sums, i, 0, 1, &circuit->all_g1[i]);
+    circuit_add_chunks_g2(circuit, circuit->sums, SECTION_B_G2, 0, 1, &circuit->all_b_g2);
+    return CUZK_OK;
+}
+
+static enum cuzk_status fill(struct backend_circuit *circuit, struct points_loader *loader,
+                             const struct tail_list *lists, cudaStream_t stream,
                              struct cuzk_error *err)
 {
-    const struct shape *shape = circuit->shape;
-    struct cuda_block *block = &circuit->block;
-    const cudaStream_t stream = circuit->device->stream;
+    struct circuit_block *block = &circuit->block;
+    const uint32_t n_aux = circuit->counts.n_aux;
     TRY(copy_in(block->image, circuit->rows.bytes, circuit->rows.n_bytes, err));
-    TRY(load_map(&block->l, &circuit->queries.l, shape->n_aux, err));
-    TRY(load_map(&block->a, &circuit->queries.a, shape->n_aux, err));
-    TRY(load_map(&block->b, &circuit->queries.b, shape->n_aux, err));
-    TRY(device_check(ntt_build_tables(shape->log2_domain, block->tables, stream), "making tables",
+    TRY(load_density(&block->a_dense, circuit->queries.a.dense, n_aux, err));
+    TRY(load_density(&block->b_dense, circuit->queries.b.dense, n_aux, err));
+    TRY(device_check(ntt_build_tables(circuit->counts.log2_domain, block->tables, stream),
+                     "making tables", err));
+    TRY(device_check(cudaMemsetAsync(block->sums, 0, circuit->sums_map.bytes, stream),
+                     "loading a circuit", err));
+    for (enum cuda_section i = 0; i < SECTION_COUNT; i++)
+        TRY(load_section(circuit, i, loader, lists, stream, err));
+    TRY(build_tails(circuit, lists, stream, err));
+    return sum_all(circuit, stream, err);
+}
+
+/* Nothing else works on the new block, so the device need not be locked: other circuits' partitions
+   go on meanwhile. */
+static enum cuzk_status fill_on_stream(struct backend_circuit *circuit,
+                                       const struct tail_list *lists, struct cuzk_error *err)
+{
+    cudaStream_t stream;
+    const uint64_t start = clock_now_ns();
+    TRY(device_check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream",
                      err));
-    return load_points(circuit, key, err);
+    enum cuzk_status status = points_loader_open(0, &circuit->loader, err);
+    if (status == CUZK_OK)
+        status = fill(circuit, circuit->loader, lists, stream, err);
+    cudaStreamSynchronize(stream);
+    cudaStreamDestroy(stream);
+    if (!plan_is_batched(&circuit->plan) && circuit->plan.resident[SECTION_H]) {
+        points_loader_close(circuit->loader);
+        circuit->loader = NULL;
+    }
+    if (status == CUZK_OK)
+        log_info("cuda", "%s: circuit of 2^%u rows is loaded, %.1f s", circuit->device->description,
+                 circuit->counts.log2_domain, (double)(clock_now_ns() - start) / 1e9);
+    return status;
 }
 
 /* --- Checks ----------------------------------------------------------------------------------- */
@@ -317,29 +506,74 @@ static enum cuzk_status fill(struct backend_circuit *circuit, const struct backe
 static enum cuzk_status check_key(const struct backend_circuit *circuit, struct cuzk_error *err)
 {
     for (enum cuda_section i = 0; i < SECTION_COUNT; i++) {
-        const struct query *map = query_of(circuit, i);
+        const struct query *query = query_of(circuit, i);
         const uint64_t wanted =
-            map ? map->n_points : (UINT64_C(1) << circuit->shape->log2_domain) - 1;
-        if (circuit->n_points[i] != wanted)
+            query ? query->n_points : (UINT64_C(1) << circuit->shape->log2_domain) - 1;
+        if (circuit->counts.n_points[i] != wanted)
             return error_set(err, CUZK_BAD_PARAMS,
-                             "section %s has %u points, the circuit needs %llu", section_names[i],
-                             circuit->n_points[i], (unsigned long long)wanted);
+                             "section %s has %u points, the circuit needs %llu", section_name(i),
+                             circuit->counts.n_points[i], (unsigned long long)wanted);
     }
     return CUZK_OK;
 }
 
-static enum cuzk_status prepare(struct backend_circuit *circuit, struct cuzk_error *err)
+static void count(struct backend_circuit *circuit, const struct tail_list *lists)
 {
-    const unsigned log2_domain = circuit->shape->log2_domain;
-    if (log2_domain < NTT_CUDA_LOG2_MIN || log2_domain > NTT_CUDA_LOG2_MAX)
-        return error_set(err, CUZK_UNSUPPORTED,
-                         "cuda: circuit of 2^%u rows; the device takes 2^%d "
-                         "to 2^%d",
-                         log2_domain, NTT_CUDA_LOG2_MIN, NTT_CUDA_LOG2_MAX);
-    TRY(queries_init(&circuit->queries, circuit->shape, err));
-    TRY(check_key(circuit, err));
-    TRY(rows_image_make(circuit->shape, &circuit->rows, err));
-    return device_use(circuit->device, err);
+    const struct shape *shape = circuit->shape;
+    const struct backend_key *key = &circuit->key;
+    circuit->counts = (struct circuit_counts){
+        .log2_domain = shape->log2_domain,
+        .n_aux = shape->n_aux,
+        .n_values = shape->n_inputs + shape->n_full,
+        .n_points = {key->n_h, key->n_l, key->n_a, key->n_b_g1, key->n_b_g2},
+        .n_scalars = {lists[TAIL_LA].n, lists[TAIL_B].n},
+        .rows_bytes = circuit->rows.n_bytes,
+        .a_is_dense = !circuit->queries.a.dense,
+        .b_is_dense = !circuit->queries.b.dense,
+    };
+}
+
+/* Plans are made one after the other: each counts on what it found free. */
+static enum cuzk_status plan_and_take(struct backend_circuit *circuit, struct cuzk_error *err)
+{
+    struct backend_device *device = circuit->device;
+    pthread_mutex_lock(&device->planning);
+    enum cuzk_status status = make_plan(circuit, err);
+    if (status == CUZK_OK)
+        status = take_block(circuit, err);
+    device->taken_bytes += circuit->plan.total_bytes;
+    pthread_mutex_unlock(&device->planning);
+    return status;
+}
+
+static enum cuzk_status bring(struct backend_circuit *circuit, struct cuzk_error *err)
+{
+    struct tail_list lists[TAIL_COUNT] = {0};
+    enum cuzk_status status = tail_lists_make(&circuit->queries, lists, err);
+    if (status == CUZK_OK)
+        status = rows_image_make(circuit->shape, &circuit->rows, err);
+    if (status == CUZK_OK) {
+        count(circuit, lists);
+        status = check_key(circuit, err);
+    }
+    if (status == CUZK_OK)
+        status = plan_and_take(circuit, err);
+    if (status == CUZK_OK)
+        status = fill_on_stream(circuit, lists, err);
+    mem_free(circuit->rows.bytes);
+    circuit->rows.bytes = NULL;
+    for (enum cuda_tail i = 0; i < TAIL_COUNT; i++)
+        tail_list_free(&lists[i]);
+    return status;
+}
+
+static enum cuzk_status check_size(unsigned log2_domain, struct cuzk_error *err)
+{
+    if (log2_domain >= NTT_CUDA_LOG2_MIN && log2_domain <= NTT_CUDA_LOG2_MAX)
+        return CUZK_OK;
+    return error_set(err, CUZK_UNSUPPORTED,
+                     "cuda: circuit of 2^%u rows; the device takes 2^%d to 2^%d", log2_domain,
+                     NTT_CUDA_LOG2_MIN, NTT_CUDA_LOG2_MAX);
 }
 
 enum cuzk_status circuit_load(struct backend_device *device, const struct shape *shape,
@@ -351,19 +585,16 @@ enum cuzk_status circuit_load(struct backend_device *device, const struct shape 
         return error_set(err, CUZK_NO_MEMORY, "cuda: out of memory");
     circuit->device = device;
     circuit->shape = shape;
-    pthread_mutex_init(&circuit->slots_lock, NULL);
-    pthread_cond_init(&circuit->slot_given_back, NULL);
-    const uint32_t counts[SECTION_COUNT] = {key->n_h, key->n_l, key->n_a, key->n_b_g1, key->n_b_g2};
-    memcpy(circuit->n_points, counts, sizeof counts);
-    enum cuzk_status status = prepare(circuit, err);
-    pthread_mutex_lock(&device->busy);
+    circuit->key = *key;
+    pthread_mutex_init(&circuit->lock, NULL);
+    pthread_cond_init(&circuit->changed, NULL);
+    enum cuzk_status status = check_size(shape->log2_domain, err);
     if (status == CUZK_OK)
-        status = allocate(circuit, err);
+        status = queries_init(&circuit->queries, shape, err);
     if (status == CUZK_OK)
-        status = fill(circuit, key, err);
-    pthread_mutex_unlock(&device->busy);
-    mem_free(circuit->rows.bytes);
-    circuit->rows.bytes = NULL;
+        status = device_use(device, err);
+    if (status == CUZK_OK)
+        status = bring(circuit, err);
     if (status != CUZK_OK) {
         circuit_unload(circuit);
         return status;
@@ -376,42 +607,46 @@ void circuit_unload(struct backend_circuit *circuit)
 {
     if (!circuit)
         return;
-    if (circuit->memory && cudaSetDevice(circuit->device->ordinal) == cudaSuccess)
-        cudaFree(circuit->memory);
+    struct backend_device *device = circuit->device;
+    if (cudaSetDevice(device->ordinal) == cudaSuccess)
+        leave_device(circuit);
+    pthread_mutex_lock(&device->planning);
+    device->taken_bytes -= circuit->plan.total_bytes;
+    pthread_mutex_unlock(&device->planning);
     rows_image_free(&circuit->rows);
     queries_free(&circuit->queries);
-    pthread_mutex_destroy(&circuit->slots_lock);
-    pthread_cond_destroy(&circuit->slot_given_back);
+    pthread_mutex_destroy(&circuit->lock);
+    pthread_cond_destroy(&circuit->changed);
     mem_free(circuit);
 }
 
 uint64_t circuit_bytes(const struct backend_circuit *circuit)
 {
-    return circuit->memory_bytes;
+    return circuit->plan.total_bytes;
 }
 
 struct witness_slot *circuit_take_slot(struct backend_circuit *circuit)
 {
     struct witness_slot *taken = NULL;
-    pthread_mutex_lock(&circuit->slots_lock);
+    pthread_mutex_lock(&circuit->lock);
     for (;;) {
-        for (unsigned i = 0; i < WITNESS_SLOTS && !taken; i++) {
+        for (unsigned i = 0; i < circuit->plan.n_slots && !taken; i++) {
             if (!circuit->block.slots[i].taken)
                 taken = &circuit->block.slots[i];
         }
         if (taken)
             break;
-        pthread_cond_wait(&circuit->slot_given_back, &circuit->slots_lock);
+        pthread_cond_wait(&circuit->changed, &circuit->lock);
     }
     taken->taken = true;
-    pthread_mutex_unlock(&circuit->slots_lock);
+    pthread_mutex_unlock(&circuit->lock);
     return taken;
 }
 
 void circuit_give_back_slot(struct backend_circuit *circuit, struct witness_slot *slot)
 {
-    pthread_mutex_lock(&circuit->slots_lock);
+    pthread_mutex_lock(&circuit->lock);
     slot->taken = false;
-    pthread_cond_signal(&circuit->slot_given_back);
-    pthread_mutex_unlock(&circuit->slots_lock);
+    pthread_cond_broadcast(&circuit->changed);
+    pthread_mutex_unlock(&circuit->lock);
 }

@@ -1,63 +1,44 @@
-/* A circuit in device memory: its rows, the key's points, tables, and the room for one partition's
-   work. All of it is one block, planned before and taken when the circuit is loaded. */
+/* A circuit on a device: its rows, the key's points, tables, and the room for partitions' work. All
+   of it is one block, planned before and taken when the circuit is loaded. */
 #ifndef CUDA_CIRCUIT_H
 #define CUDA_CIRCUIT_H
 
+#include "backend/cuda/circuit_plan.h"
 #include "backend/cuda/device.h"
-#include "backend/cuda/msm.h"
+#include "backend/cuda/points_load.h"
 #include "backend/cuda/rows.h"
+#include "math/group.h"
 #include "r1cs/query.h"
 
-enum cuda_section { SECTION_H, SECTION_L, SECTION_A, SECTION_B_G1, SECTION_B_G2, SECTION_COUNT };
+struct job;
 
-/* Device memory of a query: how its sum follows from a witness. */
-struct cuda_map {
-    uint64_t *density; /* NULL: all variables have a point */
-    uint32_t *ranks;
-    uint32_t *point, *source; /* of its full-size variables; see struct query */
-};
-
-/* Room for the witnesses of two partitions: one is uploaded while another is worked on. */
-enum { WITNESS_SLOTS = 2 };
-
-struct witness_slot {
-    uint64_t *bits; /* with 64 more bytes */
-    void *values;   /* inputs, then full-size variables */
-    bool taken;
-};
-
-/* What the block holds; the order of the fields is the order of its parts. */
-struct cuda_block {
-    void *image;                 /* rows */
-    void *tables;                /* transforms */
-    void *points[SECTION_COUNT]; /* slots */
-    void *tails[SECTION_COUNT];  /* slots of the full-size variables' points; none for h */
-    struct cuda_map l, a, b;
-    struct witness_slot slots[WITNESS_SLOTS];
-    void *a_rows, *b_rows, *c_rows;
-    void *scalars;      /* of one section's full-size variables */
-    void *h_scratch;    /* of the sum h */
-    void *side_scratch; /* of one other sum at a time */
-    void *sums;         /* results of all sums: see cuda.c */
-    void *faults;       /* of the points, while loading */
-};
+/* Four for each partition of a batch, then the ends of the witness's sums and of all. */
+enum { EVENTS_EACH = 4, EVENTS_SHARED = 8, EVENTS_MAX = EVENTS_EACH * BATCH_MAX + EVENTS_SHARED };
 
 struct backend_circuit {
     struct backend_device *device;
     const struct shape *shape;
+    struct backend_key key;
     struct queries queries;
-    uint32_t n_points[SECTION_COUNT];
     struct rows_image rows; /* its bytes are freed once they are on the device */
-    struct cuda_block block;
-    void *memory;
-    size_t memory_bytes;
-    size_t h_scratch_bytes, side_scratch_bytes;
-    pthread_mutex_t slots_lock;
-    pthread_cond_t slot_given_back;
-};
+    struct circuit_counts counts;
+    struct circuit_plan plan;
+    struct circuit_block block;
+    struct sums_map sums_map;
+    void *memory;                   /* the block */
+    cudaEvent_t events[EVENTS_MAX]; /* of the batch at work: see cuda.c */
+    uint8_t *sums;                  /* pinned host copy of block.sums, of the batch at work */
+    struct points_loader *loader;   /* of what is streamed; NULL: nothing is */
+    /* Each section's sum over all its points, which its signed sums are halved with (subset.h). */
+    struct g1 all_g1[SECTION_COUNT];
+    struct g2 all_b_g2;
 
-/* Bytes for the sums of one section: a subset sum and the sums of a multiplication. */
-size_t circuit_sums_bytes(enum cuda_section section);
+    /* Partitions wait here for the device; whoever finds nobody at work leads the next batch. */
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* a slot was given back, or a batch has ended */
+    struct job *waiting;
+    bool at_work;
+};
 
 enum cuzk_status circuit_load(struct backend_device *device, const struct shape *shape,
                               const struct backend_key *key, struct backend_circuit **out,
@@ -69,43 +50,27 @@ uint64_t circuit_bytes(const struct backend_circuit *circuit);
 struct witness_slot *circuit_take_slot(struct backend_circuit *circuit);
 void circuit_give_back_slot(struct backend_circuit *circuit, struct witness_slot *slot);
 
-/* Bytes of the two parts of a slot. */
-size_t circuit_bits_bytes(const struct shape *shape);
-size_t circuit_values_bytes(const struct shape *shape);
+/* Enqueues a section's signed sums (subset.h) for n witnesses, bitmaps in the order of its points
+   (NULL: all ones): from its table, or streaming it. In the latter case it returns when the last
+   chunk is on its way. Results: block.sums at sums_map.subset[section]. */
+enum cuzk_status circuit_sum_section(struct backend_circuit *circuit, enum cuda_section section,
+                                     const uint64_t *const selected[], unsigned n_witnesses,
+                                     cudaStream_t stream, struct cuzk_error *err);
 
-static inline enum msm_group section_group(enum cuda_section section)
-{
-    return section == SECTION_B_G2 ? MSM_G2 : MSM_G1;
-}
+/* What was wrong with points of a section, if anything. */
+enum cuzk_status circuit_check_faults(const struct points_faults *faults, const char *section,
+                                      uint32_t n, struct cuzk_error *err);
 
-/* NULL for h. */
-static inline const struct query *query_of(const struct backend_circuit *circuit,
-                                           enum cuda_section section)
-{
-    switch (section) {
-    case SECTION_L:
-        return &circuit->queries.l;
-    case SECTION_A:
-        return &circuit->queries.a;
-    case SECTION_B_G1:
-    case SECTION_B_G2:
-        return &circuit->queries.b;
-    default:
-        return NULL;
-    }
-}
+/* The section's bytes in the parameter file. */
+const uint8_t *circuit_section_bytes(const struct backend_circuit *circuit,
+                                     enum cuda_section section);
 
-/* The multiplication of a section: h, or its full-size variables. */
-static inline struct msm_size section_msm(const struct backend_circuit *circuit,
-                                          enum cuda_section section)
-{
-    const struct query *query = query_of(circuit, section);
-    const enum msm_group group = section_group(section);
-    return (struct msm_size){
-        .n = query ? query->n_scalars : circuit->n_points[section],
-        .g1_sets = group == MSM_G1,
-        .g2_sets = group == MSM_G2,
-    };
-}
+/* The sum of a section's chunks for one witness, from the host copy of the sums. */
+void circuit_add_chunks_g1(const struct backend_circuit *circuit, const uint8_t *sums,
+                           enum cuda_section section, unsigned witness, unsigned n_witnesses,
+                           struct g1 *out);
+void circuit_add_chunks_g2(const struct backend_circuit *circuit, const uint8_t *sums,
+                           enum cuda_section section, unsigned witness, unsigned n_witnesses,
+                           struct g2 *out);
 
 #endif

@@ -13,6 +13,17 @@ enum { DEVICES_MAX = 64, UUID_TEXT_BYTES = 41 };
 
 #ifdef CUZK_CUDA_FAULTS
 static atomic_long checks_left = -1;
+static atomic_bool flip_next;
+
+void device_flip_next(void)
+{
+    atomic_store(&flip_next, true);
+}
+
+bool device_flip_is_due(void)
+{
+    return atomic_exchange(&flip_next, false);
+}
 
 void device_fail_after(long after)
 {
@@ -146,6 +157,35 @@ static enum cuzk_status describe(struct backend_device *device, struct cuzk_erro
     return CUZK_OK;
 }
 
+static enum cuzk_status lane_init(struct device_lane *lane, int priority, struct cuzk_error *err)
+{
+    cudaStream_t *const streams[] = {&lane->stream, &lane->planning};
+    for (int i = 0; i < 2; i++) {
+        TRY(device_check(cudaStreamCreateWithPriority(streams[i], cudaStreamNonBlocking, priority),
+                         "making a stream", err));
+        TRY(device_check(cudaEventCreateWithFlags(&lane->planned[i], cudaEventDisableTiming),
+                         "making an event", err));
+        TRY(device_check(cudaEventCreateWithFlags(&lane->added[i], cudaEventDisableTiming),
+                         "making an event", err));
+    }
+    return CUZK_OK;
+}
+
+static void lane_free(struct device_lane *lane)
+{
+    if (lane->stream)
+        cudaStreamDestroy(lane->stream);
+    if (lane->planning)
+        cudaStreamDestroy(lane->planning);
+    for (int i = 0; i < 2; i++) {
+        if (lane->planned[i])
+            cudaEventDestroy(lane->planned[i]);
+        if (lane->added[i])
+            cudaEventDestroy(lane->added[i]);
+    }
+    *lane = (struct device_lane){0};
+}
+
 static enum cuzk_status start(struct backend_device *device, struct cuzk_error *err)
 {
     TRY(describe(device, err));
@@ -156,14 +196,36 @@ static enum cuzk_status start(struct backend_device *device, struct cuzk_error *
     int least, greatest;
     TRY(device_check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "reading priorities",
                      err));
-    TRY(device_check(cudaStreamCreateWithPriority(&device->stream, cudaStreamNonBlocking, greatest),
-                     "making a stream", err));
-    TRY(device_check(
-        cudaStreamCreateWithPriority(&device->side_stream, cudaStreamNonBlocking, least),
-        "making a stream", err));
+    TRY(lane_init(&device->main, greatest, err));
+    TRY(lane_init(&device->side, least, err));
     TRY(device_check(cudaStreamCreateWithFlags(&device->upload_stream, cudaStreamNonBlocking),
                      "making a stream", err));
     return device_check(msm_prepare(), "preparing kernels", err);
+}
+
+static void stop(struct backend_device *device)
+{
+    lane_free(&device->main);
+    lane_free(&device->side);
+    if (device->upload_stream)
+        cudaStreamDestroy(device->upload_stream);
+    device->upload_stream = NULL;
+}
+
+void device_settle(const struct backend_device *device)
+{
+    cudaStreamSynchronize(device->main.planning);
+    cudaStreamSynchronize(device->side.planning);
+    cudaStreamSynchronize(device->main.stream);
+    cudaStreamSynchronize(device->side.stream);
+}
+
+bool device_is_lost(const struct backend_device *device)
+{
+    const bool lost = cudaSetDevice(device->ordinal) != cudaSuccess ||
+                      cudaStreamSynchronize(device->upload_stream) != cudaSuccess;
+    cudaGetLastError();
+    return lost;
 }
 
 enum cuzk_status device_open(const struct backend_options *options, unsigned index,
@@ -180,6 +242,7 @@ enum cuzk_status device_open(const struct backend_options *options, unsigned ind
     device->ordinal = ordinals[index];
     device->budget_bytes = options->vram_budget_bytes;
     pthread_mutex_init(&device->busy, NULL);
+    pthread_mutex_init(&device->planning, NULL);
     enum cuzk_status status = start(device, err);
     if (status != CUZK_OK) {
         device_close(device);
@@ -193,14 +256,10 @@ void device_close(struct backend_device *device)
 {
     if (!device)
         return;
-    const bool selected = cudaSetDevice(device->ordinal) == cudaSuccess;
-    if (selected && device->stream)
-        cudaStreamDestroy(device->stream);
-    if (selected && device->side_stream)
-        cudaStreamDestroy(device->side_stream);
-    if (selected && device->upload_stream)
-        cudaStreamDestroy(device->upload_stream);
+    if (cudaSetDevice(device->ordinal) == cudaSuccess)
+        stop(device);
     pthread_mutex_destroy(&device->busy);
+    pthread_mutex_destroy(&device->planning);
     mem_free(device);
 }
 

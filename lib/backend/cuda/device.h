@@ -7,14 +7,22 @@
 #include <cuda_runtime_api.h>
 #include <pthread.h>
 
+/* A stream for sums, and what a multiplication needs to plan ahead beside it (msm.h). */
+struct device_lane {
+    cudaStream_t stream, planning;
+    cudaEvent_t planned[2], added[2];
+};
+
 struct backend_device {
     int ordinal;                /* of the CUDA runtime, after CUDA_VISIBLE_DEVICES */
-    uint64_t budget_bytes;      /* 0: what is free */
-    cudaStream_t stream;        /* rows, quotient, h */
-    cudaStream_t side_stream;   /* the sums of the witness, beside them */
+    uint64_t budget_bytes;      /* for all circuits; 0: what is free */
+    struct device_lane main;    /* rows, quotient, h */
+    struct device_lane side;    /* the sums of the witness, beside them */
     cudaStream_t upload_stream; /* the next witness */
-    /* One partition at a time: it fills the device, and the memory for its work is there once. */
+    /* One batch of partitions at a time: it fills the device. */
     pthread_mutex_t busy;
+    pthread_mutex_t planning; /* guards the next */
+    uint64_t taken_bytes;     /* of the budget */
     char description[160];
 };
 
@@ -25,10 +33,23 @@ enum cuzk_status device_check(int code, const char *what, struct cuzk_error *err
 #ifdef CUZK_CUDA_FAULTS
 /* For tests: lets `after` checks pass and fails the next one, once. */
 void device_fail_after(long after);
+/* For tests: the next sums that come back have one bit turned over. */
+void device_flip_next(void);
+bool device_flip_is_due(void);
+/* For tests: enqueues a kernel that fails, which leaves the context lost. */
+int device_fail_kernel(struct CUstream_st *stream);
 #endif
 
 /* Makes the device the calling thread's current one. Every call from outside begins with it. */
 enum cuzk_status device_use(const struct backend_device *device, struct cuzk_error *err);
+
+/* Waits until nothing is at work on the lanes, whatever happened to it. */
+void device_settle(const struct backend_device *device);
+
+/* Some faults (an illegal address, a failed kernel) leave a context in which every later call
+   fails, and the driver gives this process no other one ("the process must be terminated and
+   relaunched", CUDA Runtime API, cudaErrorLaunchFailure). */
+bool device_is_lost(const struct backend_device *device);
 
 /* The functions of struct backend. */
 enum cuzk_status device_count(const struct backend_options *options, unsigned *n,

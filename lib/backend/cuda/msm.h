@@ -82,26 +82,6 @@ int msm_build_tables(const struct msm_size *size, enum msm_group group, void *sl
    msm_sum_count(size). */
 void msm_positions(const struct msm_size *size, unsigned positions[MSM_SUMS_MAX]);
 
-/* Σ points[first_point + rank(i)] over the variables i < n_vars whose bit is set, rank counting
-   the dense variables before i; variables that are not dense are left out. */
-struct ones_job {
-    enum msm_group group;
-    const void *points;
-    uint32_t n_points;
-    uint32_t first_point;
-    const uint64_t *bits;    /* device, (n_vars + 63) / 64 words */
-    const uint64_t *density; /* NULL: all are dense */
-    const uint32_t *ranks;   /* dense variables before each word; NULL with density NULL */
-    uint32_t n_vars;
-    void *scratch;
-    size_t scratch_bytes;
-    void *sum; /* out: one affine point */
-};
-
-/* ones_max: the most set bits that there can be. */
-size_t ones_scratch_bytes(enum msm_group group, uint32_t n_vars, uint32_t ones_max);
-int ones_enqueue(const struct ones_job *job, uint32_t ones_max, struct CUstream_st *stream);
-
 #ifdef __cplusplus
 }
 #endif

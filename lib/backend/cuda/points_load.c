@@ -103,6 +103,9 @@ enum cuzk_status points_load(struct points_loader *loader, const struct points_s
 {
     CHECK(source->chunk_points > 0 && source->chunk_points % SUBSET_ALIGNMENT == 0);
     void *slots = (char *)source->staging + 2 * raw_bytes(source->group, source->chunk_points);
+    /* What the stream did before may have had the staging's memory for something else. */
+    for (unsigned i = 0; i < 2; i++)
+        TRY(device_check(cudaEventRecord(loader->converted[i], stream), "uploading points", err));
     for (uint32_t first = 0; first < source->n;) {
         const uint32_t left = source->n - first;
         const struct points_chunk chunk = {

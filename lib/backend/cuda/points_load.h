@@ -36,8 +36,7 @@ struct points_source {
     const uint8_t *bytes; /* the section as it lies in the file */
     uint32_t n;
     uint32_t chunk_points; /* a multiple of SUBSET_ALIGNMENT */
-    /* Device memory of points_staging_bytes, and only the loader's while chunks are on their way.
-       The next call may have the same at once. */
+    /* Device memory of points_staging_bytes; what the stream did with it before is waited for. */
     void *staging;
     struct points_faults *faults; /* device; added to */
 };

@@ -174,7 +174,8 @@ static enum cuzk_status sim_prove(struct backend_circuit *circuit, const struct 
     timeline_emit(scope, TIMELINE_GPU_START, -1);
     const unsigned number = ++device->n_proved;
     pass_time(&device->timing, device->timing.prove_ms, number);
-    timeline_emit(scope, TIMELINE_GPU_END, (int64_t)((clock_now_ns() - start) / 1000000));
+    out->device_ns = clock_now_ns() - start;
+    timeline_emit(scope, TIMELINE_GPU_END, (int64_t)(out->device_ns / 1000000));
     pthread_mutex_unlock(&device->busy);
     g1_set_infinity(&out->h);
     g1_set_infinity(&out->l);

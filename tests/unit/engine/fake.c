@@ -2,6 +2,7 @@
 
 #include "support/support.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -158,10 +159,11 @@ static void fake_witness_free(void *witness)
 
 static enum cuzk_status fake_prove(struct work *base, struct loaded *loaded, void *witness,
                                    const struct work_span *span, uint8_t proof[WORK_PROOF_BYTES],
-                                   struct cuzk_error *err)
+                                   uint64_t *device_ns, struct cuzk_error *err)
 {
     (void)loaded;
     (void)witness;
+    const uint64_t start = clock_now_ns();
     struct fake_work *work = (struct fake_work *)(void *)base;
     struct fake *fake = work->fake;
     struct fake_taken take = {work->tag, span->partition, span->device};
@@ -172,6 +174,7 @@ static enum cuzk_status fake_prove(struct work *base, struct loaded *loaded, voi
     enum cuzk_status status = fake->prove_status ? fake->prove_status(&take, attempt) : CUZK_OK;
     pthread_mutex_unlock(&fake->lock);
     pass_gate(fake, FAKE_PROVE);
+    *device_ns = clock_now_ns() - start;
     memset(proof, 0, WORK_PROOF_BYTES);
     proof[0] = (uint8_t)work->tag;
     proof[1] = (uint8_t)span->partition;

@@ -48,6 +48,62 @@ static enum cuzk_status fault_once(const struct fake_taken *take, unsigned attem
     return attempt == 0 ? CUZK_DEVICE_FAULT : CUZK_OK;
 }
 
+static enum cuzk_status device_0_is_lost(const struct fake_taken *take, unsigned attempt)
+{
+    (void)attempt;
+    return take->device == 0 ? CUZK_DEVICE_LOST : CUZK_OK;
+}
+
+static void count_loss(void *context, const char *why)
+{
+    assert_non_null(strstr(why, "the device says no"));
+    ++*(unsigned *)context;
+}
+
+/* Others take over at once: no second try on a device that cannot work any more. */
+static void a_lost_device_gets_no_more_work(void **state)
+{
+    (void)state;
+    struct fake fake;
+    unsigned n_losses = 0;
+    struct cuzk_engine_options options = plain;
+    options.devices_lost = count_loss;
+    options.devices_lost_context = &n_losses;
+    fake_init(&fake, 2);
+    fake.prove_status = device_0_is_lost;
+    struct cuzk_engine *engine = fake_engine(&fake, &options);
+    struct fake_result result;
+    run_job(engine, 'a', 10, &result);
+    assert_int_equal(result.outcome, CUZK_JOB_COMPLETED);
+    unsigned n_on_0 = 0;
+    for (unsigned i = 0; i < fake.n_taken; i++)
+        n_on_0 += fake.taken[i].device == 0;
+    assert_in_range(n_on_0, 1, 2); /* as many as its workers had taken by then */
+    assert_int_equal(n_losses, 0);
+    cuzk_engine_close(engine);
+    fake_destroy(&fake);
+}
+
+/* Whoever opened the engine hears of it before the job has failed. */
+static void the_last_device_is_not_lost_in_silence(void **state)
+{
+    (void)state;
+    struct fake fake;
+    unsigned n_losses = 0;
+    struct cuzk_engine_options options = plain;
+    options.devices_lost = count_loss;
+    options.devices_lost_context = &n_losses;
+    fake_init(&fake, 1);
+    fake.prove_status = device_0_is_lost;
+    struct cuzk_engine *engine = fake_engine(&fake, &options);
+    struct fake_result result;
+    run_job(engine, 'a', 1, &result);
+    assert_int_equal(result.outcome, CUZK_JOB_FAILED);
+    assert_true(n_losses >= 1);
+    cuzk_engine_close(engine);
+    fake_destroy(&fake);
+}
+
 static void a_bad_proof_is_made_again(void **state)
 {
     (void)state;
@@ -405,6 +461,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bad_proof_is_made_again),
+        cmocka_unit_test(a_lost_device_gets_no_more_work),
+        cmocka_unit_test(the_last_device_is_not_lost_in_silence),
         cmocka_unit_test(a_partition_that_is_bad_twice_fails_its_job_only),
         cmocka_unit_test(a_device_that_fails_twice_is_quarantined),
         cmocka_unit_test(the_last_device_is_never_quarantined),

@@ -73,7 +73,7 @@ static void prove_and_compare(const struct sample *s, const struct backend *back
     struct cuzk_error err;
     uint8_t bytes[PROOF_BYTES];
     assert_ok(prove_partition(backend, circuit, &s->params->vk, &s->witness, blinding, &scope,
-                              &proof, &err),
+                              &proof, NULL, &err),
               err);
     proof_encode(bytes, &proof);
     assert_hex_equal(bytes, sizeof bytes, text_of(s, key));
@@ -135,7 +135,7 @@ static void random_blinding_gives_another_valid_proof(void **state)
         struct blinding blinding;
         assert_ok(blinding_random(&blinding, &err), err);
         assert_ok(prove_partition(cpu, circuit, &s.params->vk, &s.witness, &blinding, &scope,
-                                  &proofs[i], &err),
+                                  &proofs[i], NULL, &err),
                   err);
         assert_ok(verify_single(&s.params->vk, &proofs[i], s.witness.inputs + 1,
                                 s.witness.n_inputs - 1, &err),
@@ -164,9 +164,9 @@ static void a_simulation_makes_no_proof(void **state)
     assert_ok(sim->open(&(struct backend_options){.sim_timing = "prove_ms=0"}, 0, &device, &err),
               err);
     assert_ok(sim->load(device, s.shape, &s.key, &circuit, &err), err);
-    assert_ok(
-        prove_partition(sim, circuit, &s.params->vk, &s.witness, &blinding, &scope, &proof, &err),
-        err);
+    assert_ok(prove_partition(sim, circuit, &s.params->vk, &s.witness, &blinding, &scope, &proof,
+                              NULL, &err),
+              err);
     uint8_t bytes[PROOF_BYTES];
     proof_encode(bytes, &proof);
     assert_int_equal(proof_decode(bytes, &proof, &err), CUZK_INVALID_ARGUMENT);

@@ -159,7 +159,7 @@ static void test_history_has_what_was_emitted(void **state)
     uint64_t before = clock_now_ns();
     for (int64_t i = 0; i < 6; i++)
         timeline_emit_text(&scope, TIMELINE_RETRY, i, "reason=x");
-    timeline_emit_at(&scope, TIMELINE_MSM_START, 7, before);
+    timeline_emit_at(&scope, TIMELINE_MSM_H_START, 7, before);
     assert_ok(timeline_history(timeline, &records, &count, &err), err);
     assert_int_equal(count, 4); /* the latest; the mapped one is the earliest of those flushed */
     assert_int_equal(records[3].value, 5);

@@ -133,8 +133,8 @@ static void test_phases_tell_the_true_occupancy(void **state)
     add_partition(&log, "j", 0, 0, 10, 10, 10, 110, 0);
     text_add(&log, "TIMELINE,20,NTT_START,j,worker=0,partition=0,device=0\n"
                    "TIMELINE,40,NTT_END,j,worker=0,partition=0,device=0,us=20000\n"
-                   "TIMELINE,30,MSM_START,j,worker=0,partition=0,device=0\n"
-                   "TIMELINE,80,MSM_END,j,worker=0,partition=0,device=0,us=50000\n");
+                   "TIMELINE,30,MSM_H_START,j,worker=0,partition=0,device=0\n"
+                   "TIMELINE,80,MSM_H_END,j,worker=0,partition=0,device=0,us=50000\n");
     analyse(&a, &log);
     assert_int_equal(a.report.runs[0].devices[0].phases_us, 60000);
     release_analysed(&a);

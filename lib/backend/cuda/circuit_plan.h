@@ -1,0 +1,138 @@
+/* How a circuit uses a device's memory: what of the proving key stays there, what is brought there
+   again for every batch of partitions, and where in the one block everything lies. No device is
+   touched here.
+
+   A key of a 32 GiB PoRep takes 90 GB in the form that sums want. On a card that holds it all,
+   partitions are proven one after the other. On a smaller one, h is brought for every partition,
+   behind whose additions the transfer hides, and the other sections once for all partitions of a
+   batch (spec/gpu.md, section 4.6). */
+#ifndef CUDA_CIRCUIT_PLAN_H
+#define CUDA_CIRCUIT_PLAN_H
+
+#include "backend/cuda/msm.h"
+#include "backend/cuda/subset.h"
+
+#include <cuzk/status.h>
+#include <stdbool.h>
+
+enum cuda_section { SECTION_H, SECTION_L, SECTION_A, SECTION_B_G1, SECTION_B_G2, SECTION_COUNT };
+
+/* The sums over full-size variables (tails), in pairs of the same scalars: l with a, and b in its
+   two groups. */
+enum cuda_tail { TAIL_LA, TAIL_B, TAIL_COUNT };
+
+enum { BATCH_MAX = SUBSET_SUMS_MAX };
+
+/* What a plan follows from. */
+struct circuit_counts {
+    unsigned log2_domain;
+    uint32_t n_aux;
+    uint32_t n_values; /* inputs and full-size variables */
+    uint32_t n_points[SECTION_COUNT];
+    uint32_t n_scalars[TAIL_COUNT];
+    size_t rows_bytes; /* of the image, rows.h */
+    bool a_is_dense, b_is_dense;
+};
+
+struct circuit_plan {
+    bool resident[SECTION_COUNT]; /* on the device while the circuit is loaded */
+    bool tables;                  /* tails have tables of multiples (msm.h) */
+    bool side;                    /* the witness's sums run beside h, in room of their own */
+    unsigned n_slots;             /* witnesses that the device holds */
+    uint32_t h_piece;             /* points of h that are multiplied at once */
+    uint32_t chunk_points;        /* of a section, while it is loaded or streamed */
+    struct msm_size tail_size[TAIL_COUNT];
+
+    /* Bytes of the block's parts. */
+    size_t rows_bytes, tables_bytes, points_bytes, tails_bytes, witness_bytes, work_bytes,
+        total_bytes;
+};
+
+/* Memory of one witness. */
+struct witness_slot {
+    void *memory; /* of all of it: the bits, … */
+    size_t bytes;
+    uint64_t *bits;       /* with 64 more bytes */
+    void *values;         /* inputs, then full-size variables */
+    uint64_t *selected_a; /* the bits in the order of section a's points, and of b's */
+    uint64_t *selected_b;
+    bool taken;
+};
+
+struct cuda_density {
+    uint64_t *bits; /* NULL: all variables have a point */
+    uint32_t *ranks;
+};
+
+/* Where the parts of the block are. */
+struct circuit_block {
+    void *image;  /* rows */
+    void *tables; /* transforms */
+    struct cuda_density a_dense, b_dense;
+    void *points[SECTION_COUNT];   /* h: slots; others: tables of signed groups (subset.h) */
+    void *tails[TAIL_COUNT][2];    /* points of full-size variables */
+    uint32_t *sources[TAIL_COUNT]; /* where their values are among a slot's */
+    struct witness_slot slots[BATCH_MAX];
+    void *a_rows, *b_rows, *c_rows; /* h's scalars end up in a_rows */
+    void *h_work;                   /* scratch of h, over b_rows and c_rows */
+    void *h_staging;                /* behind it, if h is streamed */
+    void *scalars;                  /* of a tail */
+    void *side_work;                /* scratch of all other sums, one at a time */
+    void *load_work;                /* staging of points and then scratch, while loading */
+    void *sums;                     /* see struct sums_map */
+};
+
+/* Byte offsets of results among a batch's sums, which come back to the host in one piece. */
+struct sums_map {
+    size_t h;                     /* for each witness and piece h_stride bytes */
+    size_t tails[TAIL_COUNT][2];  /* for each witness the sums of a multiplication */
+    size_t subset[SECTION_COUNT]; /* for each chunk one point for each witness of the batch */
+    size_t faults;                /* struct points_faults of what was streamed */
+    size_t h_stride;
+    size_t bytes;
+};
+
+static inline enum msm_group section_group(enum cuda_section section)
+{
+    return section == SECTION_B_G2 ? MSM_G2 : MSM_G1;
+}
+
+/* The section behind one of a tail's two sets. */
+static inline enum cuda_section tail_section(enum cuda_tail tail, unsigned set)
+{
+    return tail == TAIL_LA ? (set ? SECTION_A : SECTION_L) : (set ? SECTION_B_G2 : SECTION_B_G1);
+}
+
+/* The fastest plan that takes at most `limit` bytes. If there is none, CUZK_RESOURCE_EXHAUSTED with
+   the numbers of the smallest. */
+enum cuzk_status plan_circuit(const struct circuit_counts *counts, uint64_t limit,
+                              struct circuit_plan *out, struct cuzk_error *err);
+
+/* Divides a block of plan->total_bytes. */
+void plan_lay_out(const struct circuit_counts *counts, const struct circuit_plan *plan, void *block,
+                  struct circuit_block *out);
+void plan_sums(const struct circuit_counts *counts, const struct circuit_plan *plan,
+               struct sums_map *out);
+
+/* Whether any section but h is streamed, which is what batches are for. */
+bool plan_is_batched(const struct circuit_plan *plan);
+
+/* Multiplications of h, and their size: all but the last one have plan->h_piece points. */
+uint32_t plan_h_pieces(const struct circuit_counts *counts, const struct circuit_plan *plan);
+struct msm_size plan_h_size(const struct circuit_counts *counts, const struct circuit_plan *plan,
+                            uint32_t piece);
+
+/* The sums of a part of a section for n witnesses, as far as the plan knows them: `scratch_bytes`
+   is what they take; tables, bits and memory are to be filled in. */
+struct subset_job plan_subset_job(enum cuda_section section, uint32_t first_point,
+                                  uint32_t n_points, unsigned n_witnesses);
+
+/* Jobs that make a section's subset sum: one, or one for each chunk that is streamed. */
+uint32_t plan_chunks(const struct circuit_counts *counts, const struct circuit_plan *plan,
+                     enum cuda_section section);
+
+/* "h, b_g2 on the card; l, a, b_g1 streamed" */
+void plan_describe(const struct circuit_plan *plan, char *text, size_t bytes);
+const char *section_name(enum cuda_section section);
+
+#endif
