@@ -6,10 +6,10 @@
    Products that only go into further products are left between 0 and 1.2·p ("loose"); coordinates
    in memory are canonical, so that equality and infinity show.
 
-   Operands come through shared memory by asynchronous copies, one pair ahead of the arithmetic,
-   so that they take no registers while they are under way. Where they are random input points,
-   several lanes fetch one point together: a warp's request then touches a few lines instead of
-   32 (spec/gpu-msm.md, section 1, "Operand fetch"). */
+   Operands come through shared memory by asynchronous copies, a pair or two ahead of the
+   arithmetic, so that they take no registers while they are under way. Where they are random input
+   points, several lanes fetch one point together: a warp's request then touches a few lines instead
+   of 32 (spec/gpu-msm.md, section 1, "Operand fetch"). */
 #ifndef CUDA_ROUNDS_IMPL_CUH
 #define CUDA_ROUNDS_IMPL_CUH
 
@@ -32,6 +32,9 @@ using Plane = uint4[33];
 /* Planes of one warp: x (and y) of both operands; backward also the prefix. */
 template <class F> constexpr int FORWARD_PLANES = 2 * CHUNKS<F>;
 template <class F> constexpr int BACKWARD_PLANES = 5 * CHUNKS<F>;
+/* Pairs that forward has under way: random points take longer to come. */
+template <class F, Operands OPERANDS>
+constexpr int FORWARD_DEPTH = OPERANDS == Operands::INPUTS && sizeof(F) == 48 ? 2 : 1;
 template <int PLANES> constexpr int STAGE_BYTES = ROUND_THREADS / 32 * PLANES *int(sizeof(Plane));
 
 __device__ __forceinline__ void copy_async(uint4 *to_shared, const void *from_global)
@@ -47,10 +50,10 @@ __device__ __forceinline__ void commit_copies()
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-/* All of this warp's copies are there for all of its lanes. */
-__device__ __forceinline__ void await_copies()
+/* All of this warp's copies but the last LEFT groups are there for all of its lanes. */
+template <int LEFT = 0> __device__ __forceinline__ void await_copies()
 {
-    asm volatile("cp.async.wait_group 0;" ::: "memory");
+    asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
     __syncwarp();
 }
 
@@ -189,8 +192,9 @@ __global__ void __launch_bounds__(ROUND_THREADS, sizeof(F) > 48 ? 3 : 6)
                   const RoundRange *range)
 {
     extern __shared__ Plane stage[];
+    constexpr int C = CHUNKS<F>, DEPTH = FORWARD_DEPTH<F, OPERANDS>;
     int lane = threadIdx.x % 32;
-    Plane *planes = stage + threadIdx.x / 32 * FORWARD_PLANES<F>;
+    Plane *planes = stage + threadIdx.x / 32 * (DEPTH * FORWARD_PLANES<F>);
     Chain chain = chain_of(range->count);
     F *total = memory.totals + blockIdx.x * ROUND_THREADS + threadIdx.x;
     if (chain.warp_length == 0) {
@@ -198,31 +202,38 @@ __global__ void __launch_bounds__(ROUND_THREADS, sizeof(F) > 48 ? 3 : 6)
         return;
     }
     pairs += range->first_pair;
-    uint2 pair = load_pair(pairs, chain, 0), next = load_pair(pairs, chain, 1);
-    fetch_operand<F, OPERANDS, 1>(memory, pair.x, planes, lane);
-    fetch_operand<F, OPERANDS, 1>(memory, pair.y, planes + CHUNKS<F>, lane);
-    commit_copies();
+#pragma unroll
+    for (int j = 0; j < DEPTH; j++) {
+        if (j < int(chain.warp_length)) {
+            uint2 pair = load_pair(pairs, chain, j);
+            fetch_operand<F, OPERANDS, 1>(memory, pair.x, planes + j * 2 * C, lane);
+            fetch_operand<F, OPERANDS, 1>(memory, pair.y, planes + (j * 2 + 1) * C, lane);
+        }
+        commit_copies();
+    }
+    uint2 next = load_pair(pairs, chain, DEPTH);
     F product = F::one();
+    Plane *now = planes;
 #pragma unroll 1
     for (uint32_t j = 0; j < chain.warp_length; j++) {
-        await_copies();
-        F xa = read_plane<F>(planes, lane), xb = read_plane<F>(planes + CHUNKS<F>, lane);
+        await_copies<DEPTH - 1>();
+        F xa = read_plane<F>(now, lane), xb = read_plane<F>(now + C, lane);
         __syncwarp();
-        if (j + 1 < chain.warp_length) {
-            fetch_operand<F, OPERANDS, 1>(memory, next.x, planes, lane);
-            fetch_operand<F, OPERANDS, 1>(memory, next.y, planes + CHUNKS<F>, lane);
-            commit_copies();
+        if (j + DEPTH < chain.warp_length) {
+            fetch_operand<F, OPERANDS, 1>(memory, next.x, now, lane);
+            fetch_operand<F, OPERANDS, 1>(memory, next.y, now + C, lane);
         }
+        commit_copies();
+        next = load_pair(pairs, chain, j + DEPTH + 1);
+        now = now == planes + (DEPTH - 1) * 2 * C ? planes : now + 2 * C;
         if (j < chain.length) {
             F difference = xb - xa;
             if (difference.is_zero() || xa.is_zero() || xb.is_zero())
-                difference = special_denominator<F>(memory, pair);
+                difference = special_denominator<F>(memory, load_pair(pairs, chain, j));
             store_prefix(memory, chain.first + j * ROUND_THREADS, product);
             product = F::loose_product(product, difference);
         }
         __syncwarp();
-        pair = next;
-        next = load_pair(pairs, chain, j + 2);
     }
     store_element(total, product);
 }
@@ -359,57 +370,55 @@ __global__ void __launch_bounds__(ROUND_THREADS, sizeof(F) > 48 ? 2 : 5)
     }
 }
 
+template <class F, Operands OPERANDS>
+constexpr int FORWARD_BYTES = STAGE_BYTES<FORWARD_DEPTH<F, OPERANDS> * FORWARD_PLANES<F>>;
+template <class F> constexpr int BACKWARD_BYTES = STAGE_BYTES<BACKWARD_PLANES<F>>;
+
+template <class F, Operands OPERANDS>
+void enqueue_round(cudaStream_t stream, const RoundMemory<F> &memory, const uint2 *pairs,
+                   const RoundRange *range, int blocks)
+{
+    F *carry = memory.totals + size_t(blocks) * ROUND_THREADS;
+    int inverters = (blocks * ROUND_THREADS + INVERT_THREADS - 1) / INVERT_THREADS;
+    if (inverters > INVERT_BLOCKS)
+        inverters = INVERT_BLOCKS;
+    round_forward<F, OPERANDS>
+        <<<blocks, ROUND_THREADS, FORWARD_BYTES<F, OPERANDS>, stream>>>(memory, pairs, range);
+    round_invert<F>
+        <<<inverters, INVERT_THREADS, 0, stream>>>(memory.totals, carry, uint32_t(blocks), range);
+    round_backward<F, OPERANDS>
+        <<<blocks, ROUND_THREADS, BACKWARD_BYTES<F>, stream>>>(memory, pairs, range);
+}
+
+template <class F, Operands OPERANDS> cudaError_t prepare_kernels()
+{
+    cudaError_t result = cudaFuncSetAttribute(round_forward<F, OPERANDS>,
+                                              cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                              FORWARD_BYTES<F, OPERANDS>);
+    if (result != cudaSuccess)
+        return result;
+    return cudaFuncSetAttribute(round_backward<F, OPERANDS>,
+                                cudaFuncAttributeMaxDynamicSharedMemorySize, BACKWARD_BYTES<F>);
+}
+
 } // namespace
 
 template <class F>
 void run_round(cudaStream_t stream, const RoundMemory<F> &memory, const uint2 *pairs,
                const RoundRange *range, size_t pairs_max, Operands operands)
 {
-    constexpr int FORWARD_BYTES = STAGE_BYTES<FORWARD_PLANES<F>>;
-    constexpr int BACKWARD_BYTES = STAGE_BYTES<BACKWARD_PLANES<F>>;
     size_t wanted = (pairs_max + CHAIN_MIN * ROUND_THREADS - 1) / (CHAIN_MIN * ROUND_THREADS);
     int blocks = int(wanted < ROUND_BLOCKS ? (wanted ? wanted : 1) : ROUND_BLOCKS);
-    F *carry = memory.totals + size_t(blocks) * ROUND_THREADS;
-    int inverters = (blocks * ROUND_THREADS + INVERT_THREADS - 1) / INVERT_THREADS;
-    if (inverters > INVERT_BLOCKS)
-        inverters = INVERT_BLOCKS;
     if (operands == Operands::INPUTS)
-        round_forward<F, Operands::INPUTS>
-            <<<blocks, ROUND_THREADS, FORWARD_BYTES, stream>>>(memory, pairs, range);
+        enqueue_round<F, Operands::INPUTS>(stream, memory, pairs, range, blocks);
     else
-        round_forward<F, Operands::ANY>
-            <<<blocks, ROUND_THREADS, FORWARD_BYTES, stream>>>(memory, pairs, range);
-    round_invert<F>
-        <<<inverters, INVERT_THREADS, 0, stream>>>(memory.totals, carry, uint32_t(blocks), range);
-    if (operands == Operands::INPUTS)
-        round_backward<F, Operands::INPUTS>
-            <<<blocks, ROUND_THREADS, BACKWARD_BYTES, stream>>>(memory, pairs, range);
-    else
-        round_backward<F, Operands::ANY>
-            <<<blocks, ROUND_THREADS, BACKWARD_BYTES, stream>>>(memory, pairs, range);
+        enqueue_round<F, Operands::ANY>(stream, memory, pairs, range, blocks);
 }
 
 template <class F> cudaError_t prepare_rounds()
 {
-    constexpr int FORWARD_BYTES = STAGE_BYTES<FORWARD_PLANES<F>>;
-    constexpr int BACKWARD_BYTES = STAGE_BYTES<BACKWARD_PLANES<F>>;
-    const void *forward[] = {
-        reinterpret_cast<const void *>(round_forward<F, Operands::INPUTS>),
-        reinterpret_cast<const void *>(round_forward<F, Operands::ANY>),
-    };
-    const void *backward[] = {
-        reinterpret_cast<const void *>(round_backward<F, Operands::INPUTS>),
-        reinterpret_cast<const void *>(round_backward<F, Operands::ANY>),
-    };
-    cudaError_t result = cudaSuccess;
-    for (int i = 0; i < 2 && result == cudaSuccess; i++) {
-        result = cudaFuncSetAttribute(forward[i], cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      FORWARD_BYTES);
-        if (result == cudaSuccess)
-            result = cudaFuncSetAttribute(backward[i], cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                          BACKWARD_BYTES);
-    }
-    return result;
+    cudaError_t result = prepare_kernels<F, Operands::INPUTS>();
+    return result == cudaSuccess ? prepare_kernels<F, Operands::ANY>() : result;
 }
 
 #endif
