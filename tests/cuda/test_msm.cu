@@ -494,7 +494,11 @@ int main(int argc, char **argv)
             test_msm_sizes<Fp>("G1", way, all);
             test_msm_sizes<Fp2>("G2", way, {1, 33, 4097});
         }
-        test_msm_sizes<Fp>("G1", ways[0], {1u << 18, 1000003});
+        /* With equal scalars a bucket, and a sorted bin, of as many entries: at and beside the
+           limits where they are cut into groups, shared memory ends, and tiles end. */
+        test_msm_sizes<Fp>("G1", ways[0], {511, 512, 513, 3072, 3073, 4095, 4096, 8192, 8193});
+        /* 16-bit scalars: bins of about as many entries as one may have, some more, some less. */
+        test_msm_sizes<Fp>("G1", ways[0], {1u << 18, 1000003, 1u << 20});
         test_msm_sizes<Fp>("G1", ways[1], {1000003});
         printf("sizes: %d checks, %d failures\n", checks, failures);
         for (const Way &way : ways) {

@@ -1,6 +1,6 @@
 #include "digits.h"
 
-#include <cub/device/device_radix_sort.cuh>
+#include "scatter.cuh"
 
 static Windows windows_of(int count)
 {
@@ -23,7 +23,8 @@ static int cut_into_batches(const struct msm_size &size, const Windows &windows,
         Batch batch = {w, 1, windows.width[size.tables ? 0 : w], matrices, 1};
         while (w + batch.count < windows.count &&
                (size.tables || windows.width[w + batch.count] == batch.width) &&
-               size_t(batch.count + 1) * size.n <= entries_max)
+               size_t(batch.count + 1) * size.n <= entries_max &&
+               (size.tables || batch.count + 1 <= PARTITION_MAX >> (batch.width - 1)))
             batch.count++;
         if (!size.tables)
             batch.matrices = batch.count;
@@ -69,16 +70,26 @@ Windows make_matrices(const struct msm_size &size, const Batch *batches, int n_b
 DigitMemory DigitMemory::take(Arena &arena, uint32_t n, uint32_t entries_max, uint32_t buckets_max)
 {
     DigitMemory memory = {};
-    cub::DoubleBuffer<uint32_t> none;
-    cub::DeviceRadixSort::SortPairs(nullptr, memory.sort_bytes, none, none, int(entries_max));
     memory.planes = arena.take<uint32_t>(size_t(8) * n);
-    for (int i = 0; i < 2; i++) {
-        memory.keys[i] = arena.take<uint32_t>(entries_max);
-        memory.values[i] = arena.take<uint32_t>(entries_max);
-    }
-    memory.bucket_starts = arena.take<uint32_t>(buckets_max + 1);
-    memory.sort_temp = arena.take<unsigned char>(memory.sort_bytes);
+    memory.partition = Partition::take(arena, entries_max, buckets_max);
     return memory;
+}
+
+/* The batch's first bucket of window number `i` in it: each has a matrix of its own, or all share
+   one. */
+static __device__ __forceinline__ uint32_t first_bucket(const Batch &batch, int i)
+{
+    return batch.matrices > 1 ? uint32_t(i) << (batch.width - 1) : 0;
+}
+
+/* The bucket of a window's digit and its sign; false for digit 0. */
+static __device__ __forceinline__ bool bucket_of(uint32_t raw, int width, bool top,
+                                                 uint32_t *bucket, uint32_t *sign)
+{
+    int digit = top ? int(raw) : int(raw) - (1 << (width - 1));
+    *sign = digit < 0 ? REF_SIGN : 0;
+    *bucket = uint32_t(digit < 0 ? -digit : digit) - 1;
+    return digit != 0;
 }
 
 struct Offset {
@@ -115,66 +126,63 @@ void prepare_digits(cudaStream_t stream, const DigitMemory &memory, const Window
                                                        memory.planes);
 }
 
-/* Entry (window, scalar): its bucket in the batch, or n_buckets for digit 0; its reference. */
-__global__ void make_digits(const uint32_t *planes, uint32_t n, uint32_t first_point, int position,
-                            int width, bool top, uint32_t first_bucket, uint32_t n_buckets,
-                            uint32_t *keys, uint32_t *values)
-{
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n)
-        return;
-    int word = position / 32, shift = position % 32;
-    uint64_t bits = planes[size_t(word) * n + i];
-    if (shift + width > 32)
-        bits |= uint64_t(planes[size_t(word + 1) * n + i]) << 32;
-    uint32_t raw = uint32_t(bits >> shift) & ((1u << width) - 1);
-    int digit = top ? int(raw) : int(raw) - (1 << (width - 1));
-    uint32_t sign = digit < 0 ? REF_SIGN : 0;
-    uint32_t magnitude = uint32_t(digit < 0 ? -digit : digit);
-    keys[i] = magnitude ? first_bucket + magnitude - 1 : n_buckets;
-    values[i] = (first_point + i) | sign;
-}
+/* The entries of a batch, window after window. */
+struct DigitSource {
+    const uint32_t *planes;
+    uint32_t n, per_window; /* scalars; tiles */
+    uint32_t points;        /* from one window's points to the next one's */
+    Windows windows;
+    Batch batch;
 
-/* starts[b] = first entry of bucket b, b ≤ n_buckets, from the sorted keys. A search for each
-   bucket rather than a look at each key's neighbour: the same time however the keys are
-   distributed. */
-__global__ void find_buckets(const uint32_t *keys, uint32_t n, uint32_t n_buckets, uint32_t *starts)
-{
-    uint32_t b = blockIdx.x * blockDim.x + threadIdx.x;
-    if (b > n_buckets)
-        return;
-    uint32_t low = 0, high = n;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (keys[middle] < b)
-            low = middle + 1;
-        else
-            high = middle;
+    __device__ __forceinline__ uint32_t tiles() const { return uint32_t(batch.count) * per_window; }
+    __device__ __forceinline__ Tile open(uint32_t tile) const
+    {
+        uint32_t begin = tile % per_window * TILE_ENTRIES;
+        return {begin, min(n, begin + TILE_ENTRIES), 0, tile / per_window};
     }
-    starts[b] = low;
-}
+    __device__ __forceinline__ uint32_t key(const Tile &tile, uint32_t i) const
+    {
+        int w = batch.first + int(tile.window);
+        int position = windows.position[w], width = windows.width[w];
+        int word = position / 32, next = min(word + 1, 7);
+        uint32_t low = planes[size_t(word) * n + i], high = planes[size_t(next) * n + i];
+        uint32_t raw = __funnelshift_r(low, high, uint32_t(position)) & ((1u << width) - 1);
+        uint32_t bucket, sign;
+        bool there = bucket_of(raw, width, w + 1 == windows.count, &bucket, &sign);
+        return there ? (first_bucket(batch, int(tile.window)) + bucket) | sign : NO_KEY;
+    }
+    __device__ __forceinline__ uint32_t ref(const Tile &tile, uint32_t i) const
+    {
+        return (uint32_t(batch.first) + tile.window) * points + i;
+    }
+};
 
 uint32_t *sort_digits(cudaStream_t stream, const DigitMemory &memory, const Windows &windows,
                       const Batch &batch, const struct msm_size &size)
 {
-    uint32_t n = size.n, entries = uint32_t(batch.count) * n, n_buckets = batch.buckets();
-    for (int i = 0; i < batch.count; i++) {
-        int w = batch.first + i;
-        make_digits<<<(n + 255) / 256, 256, 0, stream>>>(
-            memory.planes, n, size.tables ? uint32_t(w) * n : 0, windows.position[w],
-            windows.width[w], w == windows.count - 1,
-            size.tables ? 0 : uint32_t(i) << (batch.width - 1), n_buckets,
-            memory.keys[0] + size_t(i) * n, memory.values[0] + size_t(i) * n);
-    }
-    int key_bits = 1;
-    while (n_buckets >> key_bits)
-        key_bits++;
-    cub::DoubleBuffer<uint32_t> keys(memory.keys[0], memory.keys[1]);
-    cub::DoubleBuffer<uint32_t> values(memory.values[0], memory.values[1]);
-    size_t bytes = memory.sort_bytes;
-    cub::DeviceRadixSort::SortPairs(memory.sort_temp, bytes, keys, values, int(entries), 0,
-                                    key_bits, stream);
-    find_buckets<<<n_buckets / 256 + 1, 256, 0, stream>>>(keys.Current(), entries, n_buckets,
-                                                          memory.bucket_starts);
-    return values.Current();
+    const uint32_t n_buckets = batch.buckets(), entries = uint32_t(batch.count) * size.n;
+    const Levels levels = make_levels(entries, n_buckets, batch.width - 1);
+    DigitSource source = {};
+    source.planes = memory.planes;
+    source.n = size.n;
+    source.per_window = (size.n + TILE_ENTRIES - 1) / TILE_ENTRIES;
+    source.points = size.tables ? size.n : 0;
+    source.windows = windows;
+    source.batch = batch;
+    const Partition &partition = memory.partition;
+    uint32_t blocks = source.per_window * uint32_t(batch.count);
+    int rest_bits = levels.fine + levels.low;
+    partition_clear(stream, partition);
+    count_parts<<<blocks, SCATTER_THREADS, 0, stream>>>(source, rest_bits, partition.coarse);
+    partition_begin(stream, partition);
+    scatter<<<blocks, SCATTER_THREADS, SCATTER_BYTES, stream>>>(
+        source, rest_bits, partition.cursors, partition.rests, partition.refs[0]);
+    return partition_finish(stream, partition, levels, entries, n_buckets);
+}
+
+cudaError_t prepare_sorting()
+{
+    cudaError_t result = cudaFuncSetAttribute(
+        scatter<DigitSource, uint16_t>, cudaFuncAttributeMaxDynamicSharedMemorySize, SCATTER_BYTES);
+    return result == cudaSuccess ? prepare_partition() : result;
 }

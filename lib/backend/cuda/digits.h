@@ -4,6 +4,7 @@
 #define CUDA_DIGITS_H
 
 #include "msm.h"
+#include "partition.h"
 #include "rounds.cuh"
 
 /* The scalars' bits cut into windows as equal as possible, the wide ones first. */
@@ -54,11 +55,8 @@ static inline __host__ __device__ int column_bits_of(int width)
 
 /* Device memory of sorting one batch. */
 struct DigitMemory {
-    uint32_t *planes;              /* 8·n words: the scalars, word by word */
-    uint32_t *keys[2], *values[2]; /* entries_max */
-    uint32_t *bucket_starts;       /* buckets_max + 1 */
-    void *sort_temp;
-    size_t sort_bytes;
+    uint32_t *planes; /* 8·n words: the scalars, word by word */
+    Partition partition;
 
     static DigitMemory take(Arena &arena, uint32_t n, uint32_t entries_max, uint32_t buckets_max);
 };
@@ -67,9 +65,13 @@ struct DigitMemory {
 void prepare_digits(cudaStream_t stream, const DigitMemory &memory, const Windows &windows,
                     const void *scalars, uint32_t n);
 
-/* Sorts a batch's entries by bucket: bucket_starts, and the references in the order of their
-   buckets, which are returned. Scalar i of window w refers to point i, with tables w·n + i. */
+/* Sorts a batch's entries by bucket: fills partition.starts and returns the references in the order
+   of their buckets. Scalar i of window w refers to point i, with tables w·n + i. Digits 0 are left
+   out. */
 uint32_t *sort_digits(cudaStream_t stream, const DigitMemory &memory, const Windows &windows,
                       const Batch &batch, const struct msm_size &size);
+
+/* Before the first call of these on a device. */
+cudaError_t prepare_sorting();
 
 #endif

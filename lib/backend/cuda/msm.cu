@@ -79,7 +79,9 @@ Windows matrices_of(const msm_size &size)
 
 extern "C" int msm_prepare(void)
 {
-    cudaError_t result = prepare_rounds<Fp>();
+    cudaError_t result = prepare_sorting();
+    if (result == cudaSuccess)
+        result = prepare_rounds<Fp>();
     return result == cudaSuccess ? prepare_rounds<Fp2>() : result;
 }
 

@@ -51,7 +51,7 @@ struct Planner {
 
   private:
     uint32_t *group_first, *group_starts, *group_finals, *next_slot, *counters;
-    uint32_t *block_groups, *block_bases, *bucket_count;
+    uint32_t *block_groups, *block_bases, *bucket_count, *several;
     void *scan_temp;
     size_t scan_bytes;
 

@@ -40,6 +40,7 @@ Planner::Planner(const msm_size &job_size, Arena &arena) : size(job_size)
     group_finals = arena.take<uint32_t>(groups_max + 1);
     next_slot = arena.take<uint32_t>(1);
     bucket_count = arena.take<uint32_t>(1);
+    several = arena.take<uint32_t>(1);
     counters = arena.take<uint32_t>(PLAN_ROUNDS_MAX);
     block_groups = arena.take<uint32_t>(blocks + 1);
     block_bases = arena.take<uint32_t>(blocks * PLAN_ROUNDS_MAX);
@@ -71,8 +72,8 @@ void Planner::plan(const Batch &batch, const Planned &out, cudaStream_t stream) 
     uint32_t entries = entries_of(batch), n_buckets = batch.buckets();
     PlanMemory plan = {};
     plan.entries = sort_digits(stream, digits, windows, batch, size);
-    plan_cut_buckets(stream, digits.bucket_starts, n_buckets, group_first, group_starts, scan_temp,
-                     scan_bytes);
+    plan_cut_buckets(stream, digits.partition.starts, n_buckets, group_first, group_starts, several,
+                     scan_temp, scan_bytes);
     cudaMemsetAsync(next_slot, 0, sizeof *next_slot, stream);
     set_count<<<1, 1, 0, stream>>>(bucket_count, n_buckets);
 
@@ -90,7 +91,9 @@ void Planner::plan(const Batch &batch, const Planned &out, cudaStream_t stream) 
     plan.first_slot_ref = n_points;
     plan.empty_ref = n_points + infinity_slot;
     plan_rounds(stream, plan, PLAN_GROUP_ROUNDS);
+    plan_pass_finals(stream, group_first, n_buckets, group_finals, plan.empty_ref, out.buckets);
 
+    plan.needed = several;
     plan.entries = group_finals;
     plan.starts = group_first;
     plan.n_groups = bucket_count;
