@@ -137,6 +137,30 @@ template <class F> struct Xyzz {
         zzz = product(product(zzz, other.zzz), ppp);
     }
 
+    /* madd-2008-s; complete. */
+    __device__ __noinline__ void add(const Affine<F> &other)
+    {
+        if (other.is_infinity())
+            return;
+        if (is_infinity()) {
+            *this = from(other);
+            return;
+        }
+        F p = other.x * zz - x;
+        F r = other.y * zzz - y;
+        if (p.is_zero()) {
+            *this = r.is_zero() ? doubled() : infinity();
+            return;
+        }
+        F pp = p.squared();
+        F ppp = p * pp;
+        F q = x * pp;
+        x = r.squared() - ppp - q.doubled();
+        y = r * (q - x) - y * ppp;
+        zz = zz * pp;
+        zzz = zzz * ppp;
+    }
+
     /* scalar·this for a small scalar. */
     __device__ Xyzz times(uint32_t scalar) const
     {

@@ -8,6 +8,8 @@
 namespace
 {
 
+constexpr int FEW_THREADS = 64;
+
 /* rows: the n buckets as they are; columns[c·rows + r] = buckets[r·columns + c], matrix by
    matrix. */
 __global__ void transpose_refs(const uint32_t *buckets, uint32_t n, int width, uint32_t *rows,
@@ -42,6 +44,24 @@ template <class F> __global__ void set_infinity(F *x, F *y)
     *y = F::zero();
 }
 
+/* One round of so few pairs, mostly none, that each thread may invert for itself. */
+template <class F>
+__global__ void __launch_bounds__(FEW_THREADS)
+    add_few(const __grid_constant__ RoundMemory<F> memory, const uint2 *pairs,
+            const RoundRange *range)
+{
+    uint32_t count = range->count, threads = gridDim.x * FEW_THREADS;
+    for (uint32_t i = blockIdx.x * FEW_THREADS + threadIdx.x; i < count; i += threads) {
+        uint2 pair = pairs[range->first_pair + i];
+        uint32_t sign = pair.x & REF_SIGN; /* stays with whoever refers to the sum */
+        Xyzz<F> sum = Xyzz<F>::from(memory.point(pair.x ^ sign));
+        sum.add(memory.point(pair.y ^ sign));
+        Affine<F> point = sum.to_affine();
+        store_element(memory.scratch_x + (range->first_slot + i), point.x);
+        store_element(memory.scratch_y + (range->first_slot + i), point.y);
+    }
+}
+
 /* Rounds of no more pairs than this mostly wait for an inversion. */
 constexpr uint32_t PAIRS_FEW = 1 << 16;
 
@@ -69,7 +89,7 @@ __global__ void __launch_bounds__(SUM_THREADS<F>)
     if (cell < all << cells_log) {
         refs += (column ? all << (width - 1 - halvings) : 0) + size_t(thread) * terms;
         for (uint32_t i = 0; i < terms; i++)
-            sum.add(Xyzz<F>::from(memory.point(refs[i])));
+            sum.add(memory.point(refs[i]));
     }
     shared[threadIdx.x] = sum;
     __syncthreads();
@@ -237,9 +257,11 @@ void Adder<F>::fill(const Batch &batch, const Planned &plan, cudaStream_t stream
         run_round(stream, memory, plan.pairs, plan.group_ranges + round,
                   pairs_bound(entries, batch.buckets(), round),
                   round == 0 ? Operands::INPUTS : Operands::ANY);
-    for (int round = 0; round < planner.bucket_rounds(batch); round++)
-        run_round(stream, memory, plan.pairs, plan.bucket_ranges + round,
-                  (entries / PLAN_GROUP_MAX >> round) + 1, Operands::ANY);
+    for (int round = 0; round < planner.bucket_rounds(batch); round++) {
+        uint32_t most = (entries / PLAN_GROUP_MAX >> round) + 1;
+        add_few<F><<<(most + FEW_THREADS - 1) / FEW_THREADS, FEW_THREADS, 0, stream>>>(
+            memory, plan.pairs, plan.bucket_ranges + round);
+    }
 }
 
 template <class F>
