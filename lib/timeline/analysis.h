@@ -203,7 +203,8 @@ struct timeline_stretch {
 /* The phases that a backend records inside GPU spans: X(NAME, "json name"). */
 #define TIMELINE_PHASE_MAP(X)                                                                      \
     X(UPLOAD, "upload") X(EVAL, "eval") X(NTT, "ntt") X(MSM_H, "msm_h") X(MSM_L, "msm_l")          \
-    X(MSM_A, "msm_a") X(MSM_B_G1, "msm_b_g1") X(MSM_B_G2, "msm_b_g2") X(MSM_TAILS, "msm_tails")
+    X(MSM_A, "msm_a") X(MSM_B_G1, "msm_b_g1") X(MSM_B_G2, "msm_b_g2") X(MSM_TAILS, "msm_tails") \
+    X(DOWNLOAD, "download")
 
 enum timeline_phase {
 #define X(name, json) TIMELINE_PHASE_##name,

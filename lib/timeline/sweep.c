@@ -142,6 +142,7 @@ static bool counter_of(enum timeline_span span, enum counter *counter)
         {TIMELINE_SPAN_MSM_H, COUNT_PHASE},        {TIMELINE_SPAN_MSM_L, COUNT_PHASE},
         {TIMELINE_SPAN_MSM_A, COUNT_PHASE},        {TIMELINE_SPAN_MSM_B_G1, COUNT_PHASE},
         {TIMELINE_SPAN_MSM_B_G2, COUNT_PHASE},     {TIMELINE_SPAN_MSM_TAILS, COUNT_PHASE},
+        {TIMELINE_SPAN_DOWNLOAD, COUNT_PHASE},
     };
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
         if (table[i].span == span) {

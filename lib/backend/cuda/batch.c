@@ -12,7 +12,7 @@
 
 /* Events of one partition, and those that a batch shares. They bracket the timeline's spans. */
 enum job_event { ROWS_FROM, ROWS_TO, QUOTIENT_TO, H_TO };
-enum shared_event { SIDE_FROM, TAILS_TO, L_TO, A_TO, B_G1_TO, B_G2_TO, BATCH_TO };
+enum shared_event { SIDE_FROM, TAILS_TO, L_TO, A_TO, B_G1_TO, B_G2_TO, DOWNLOAD_FROM, BATCH_TO };
 _Static_assert(H_TO + 1 == EVENTS_EACH, "events of a partition");
 _Static_assert((int)BATCH_TO < EVENTS_SHARED, "events of a batch");
 
@@ -255,6 +255,7 @@ static enum cuzk_status enqueue(const struct batch *batch, struct cuzk_error *er
                          "waiting for sums", err));
     else
         TRY(sum_witnesses(batch, main, err));
+    TRY(record(shared_event(batch, DOWNLOAD_FROM), main->stream, err));
     TRY(device_check(cudaMemcpyAsync(circuit->sums, circuit->block.sums, circuit->sums_map.bytes,
                                      cudaMemcpyDeviceToHost, main->stream),
                      "downloading sums", err));
@@ -304,6 +305,8 @@ static enum cuzk_status emit_phases(const struct batch *batch, uint64_t end_ns,
         for (unsigned k = 0; k < 5; k++)
             TRY(emit_span(batch, scope, shared[k], shared_event(batch, SIDE_FROM + k),
                           shared_event(batch, TAILS_TO + k), end_ns, err));
+        TRY(emit_span(batch, scope, TIMELINE_SPAN_DOWNLOAD, shared_event(batch, DOWNLOAD_FROM),
+                      shared_event(batch, BATCH_TO), end_ns, err));
     }
     return CUZK_OK;
 }
