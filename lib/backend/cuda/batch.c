@@ -2,7 +2,7 @@
 
 #include "backend/cuda/msm_finish.h"
 #include "backend/cuda/ntt.h"
-#include "backend/cuda/points.h"
+#include "backend/cuda/section.h"
 #include "backend/cuda/subset_finish.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -103,7 +103,7 @@ static enum cuzk_status multiply_h(struct backend_circuit *circuit, unsigned num
         struct h_pass pass = {circuit, number};
         const struct points_source source = {
             .group = MSM_G1,
-            .bytes = circuit_section_bytes(circuit, SECTION_H),
+            .bytes = section_bytes(circuit, SECTION_H),
             .n = circuit->counts.n_points[SECTION_H],
             .chunk_points = plan->h_piece,
             .staging = block->h_staging,
@@ -229,7 +229,7 @@ static enum cuzk_status sum_witnesses(const struct batch *batch, const struct de
         for (unsigned i = 0; i < batch->n; i++)
             selected[i] = selected_bits(batch->jobs[i]->slot, section);
         if (circuit->counts.n_points[section] > 0)
-            TRY(circuit_sum_section(circuit, section, selected, batch->n, lane->stream, err));
+            TRY(section_sum(circuit, section, selected, batch->n, lane->stream, err));
         TRY(record(shared_event(batch, L_TO + (section - SECTION_L)), lane->stream, err));
     }
     return CUZK_OK;
@@ -317,7 +317,7 @@ static enum cuzk_status hand_out(const struct batch *batch, struct cuzk_error *e
     const struct backend_circuit *circuit = batch->circuit;
     struct points_faults faults;
     memcpy(&faults, circuit->sums + circuit->sums_map.faults, sizeof faults);
-    TRY(circuit_check_faults(&faults, "that is streamed", circuit->counts.n_points[SECTION_H],
+    TRY(section_check_faults(&faults, "that is streamed", circuit->counts.n_points[SECTION_H],
                              err));
 #ifdef CUZK_CUDA_FAULTS
     if (device_flip_is_due())
@@ -329,6 +329,7 @@ static enum cuzk_status hand_out(const struct batch *batch, struct cuzk_error *e
         job->number = i;
         job->n_batch = batch->n;
     }
+    mem_wipe(circuit->sums, circuit->sums_map.bytes);
     return CUZK_OK;
 }
 
@@ -344,7 +345,7 @@ enum cuzk_status batch_run(struct backend_circuit *circuit, struct job *const jo
     if (status == CUZK_OK)
         return hand_out(&batch, err);
     /* Whoever comes next finds nothing at work on the circuit's memory. */
-    device_settle(circuit->device);
+    device_settle();
     return status;
 }
 
@@ -373,7 +374,7 @@ static void finish_g1(const struct job *job, enum cuda_tail tail, unsigned set, 
     struct g1 sum;
     g1_set_infinity(out);
     if (circuit->counts.n_points[section] > 0) {
-        circuit_add_chunks_g1(circuit, job->sums, section, job->number, job->n_batch, &sum);
+        section_add_chunks_g1(circuit, job->sums, section, job->number, job->n_batch, &sum);
         subset_finish_g1(out, &circuit->all_g1[section], &sum);
     }
     if (size->n == 0)
@@ -389,7 +390,7 @@ static void finish_b_g2(const struct job *job, struct g2 *out)
     struct g2 sum;
     g2_set_infinity(out);
     if (circuit->counts.n_points[SECTION_B_G2] > 0) {
-        circuit_add_chunks_g2(circuit, job->sums, SECTION_B_G2, job->number, job->n_batch, &sum);
+        section_add_chunks_g2(circuit, job->sums, SECTION_B_G2, job->number, job->n_batch, &sum);
         subset_finish_g2(out, &circuit->all_b_g2, &sum);
     }
     if (size->n == 0)

@@ -50,27 +50,4 @@ uint64_t circuit_bytes(const struct backend_circuit *circuit);
 struct witness_slot *circuit_take_slot(struct backend_circuit *circuit);
 void circuit_give_back_slot(struct backend_circuit *circuit, struct witness_slot *slot);
 
-/* Enqueues a section's signed sums (subset.h) for n witnesses, bitmaps in the order of its points
-   (NULL: all ones): from its table, or streaming it. In the latter case it returns when the last
-   chunk is on its way. Results: block.sums at sums_map.subset[section]. */
-enum cuzk_status circuit_sum_section(struct backend_circuit *circuit, enum cuda_section section,
-                                     const uint64_t *const selected[], unsigned n_witnesses,
-                                     cudaStream_t stream, struct cuzk_error *err);
-
-/* What was wrong with points of a section, if anything. */
-enum cuzk_status circuit_check_faults(const struct points_faults *faults, const char *section,
-                                      uint32_t n, struct cuzk_error *err);
-
-/* The section's bytes in the parameter file. */
-const uint8_t *circuit_section_bytes(const struct backend_circuit *circuit,
-                                     enum cuda_section section);
-
-/* The sum of a section's chunks for one witness, from the host copy of the sums. */
-void circuit_add_chunks_g1(const struct backend_circuit *circuit, const uint8_t *sums,
-                           enum cuda_section section, unsigned witness, unsigned n_witnesses,
-                           struct g1 *out);
-void circuit_add_chunks_g2(const struct backend_circuit *circuit, const uint8_t *sums,
-                           enum cuda_section section, unsigned witness, unsigned n_witnesses,
-                           struct g2 *out);
-
 #endif

@@ -68,7 +68,7 @@ static void emit_to_all(struct job *const batch[], unsigned n, enum timeline_kin
 static void lead(struct backend_circuit *circuit, struct job *const batch[], unsigned n)
 {
     struct backend_device *device = circuit->device;
-    struct cuzk_error err;
+    struct cuzk_error err = {0};
     pthread_mutex_lock(&device->busy);
     const uint64_t start = clock_now_ns();
     for (unsigned i = 0; i < n; i++)
@@ -160,6 +160,8 @@ static enum cuzk_status prove_on_device(struct job *job, struct backend_sums *ou
     circuit_give_back_slot(circuit, job->slot);
     if (status == CUZK_OK)
         batch_finish(job, out);
+    /* Sums without blinding would tell about the witness. */
+    mem_wipe(job->sums, circuit->sums_map.bytes);
     mem_free(job->sums);
     return status;
 }

@@ -212,12 +212,10 @@ static void stop(struct backend_device *device)
     device->upload_stream = NULL;
 }
 
-void device_settle(const struct backend_device *device)
+void device_settle(void)
 {
-    cudaStreamSynchronize(device->main.planning);
-    cudaStreamSynchronize(device->side.planning);
-    cudaStreamSynchronize(device->main.stream);
-    cudaStreamSynchronize(device->side.stream);
+    cudaDeviceSynchronize();
+    cudaGetLastError();
 }
 
 bool device_is_lost(const struct backend_device *device)

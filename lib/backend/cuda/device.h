@@ -43,8 +43,8 @@ int device_fail_kernel(struct CUstream_st *stream);
 /* Makes the device the calling thread's current one. Every call from outside begins with it. */
 enum cuzk_status device_use(const struct backend_device *device, struct cuzk_error *err);
 
-/* Waits until nothing is at work on the lanes, whatever happened to it. */
-void device_settle(const struct backend_device *device);
+/* Waits until nothing is at work on the current device, whatever happened to it. */
+void device_settle(void);
 
 /* Some faults (an illegal address, a failed kernel) leave a context in which every later call
    fails, and the driver gives this process no other one ("the process must be terminated and
