@@ -24,7 +24,7 @@ static int cut_into_batches(const struct msm_size &size, const Windows &windows,
         while (w + batch.count < windows.count &&
                (size.tables || windows.width[w + batch.count] == batch.width) &&
                size_t(batch.count + 1) * size.n <= entries_max &&
-               (size.tables || batch.count + 1 <= PARTITION_MAX >> (batch.width - 1)))
+               (size.tables || batch.count + 1 <= BUCKET_SORT_MAX >> (batch.width - 1)))
             batch.count++;
         if (!size.tables)
             batch.matrices = batch.count;
@@ -71,7 +71,7 @@ DigitMemory DigitMemory::take(Arena &arena, uint32_t n, uint32_t entries_max, ui
 {
     DigitMemory memory = {};
     memory.planes = arena.take<uint32_t>(size_t(8) * n);
-    memory.partition = Partition::take(arena, entries_max, buckets_max);
+    memory.sort = BucketSort::take(arena, entries_max, buckets_max);
     return memory;
 }
 
@@ -169,20 +169,20 @@ uint32_t *sort_digits(cudaStream_t stream, const DigitMemory &memory, const Wind
     source.points = size.tables ? size.n : 0;
     source.windows = windows;
     source.batch = batch;
-    const Partition &partition = memory.partition;
+    const BucketSort &sort = memory.sort;
     uint32_t blocks = source.per_window * uint32_t(batch.count);
     int rest_bits = levels.fine + levels.low;
-    partition_clear(stream, partition);
-    count_parts<<<blocks, SCATTER_THREADS, 0, stream>>>(source, rest_bits, partition.coarse);
-    partition_begin(stream, partition);
-    scatter<<<blocks, SCATTER_THREADS, SCATTER_BYTES, stream>>>(
-        source, rest_bits, partition.cursors, partition.rests, partition.refs[0]);
-    return partition_finish(stream, partition, levels, entries, n_buckets);
+    bucket_sort_clear(stream, sort);
+    count_parts<<<blocks, SCATTER_THREADS, 0, stream>>>(source, rest_bits, sort.coarse);
+    bucket_sort_begin(stream, sort);
+    scatter<<<blocks, SCATTER_THREADS, SCATTER_BYTES, stream>>>(source, rest_bits, sort.cursors,
+                                                                sort.rests, sort.refs[0]);
+    return bucket_sort_finish(stream, sort, levels, entries, n_buckets);
 }
 
 cudaError_t prepare_sorting()
 {
     cudaError_t result = cudaFuncSetAttribute(
         scatter<DigitSource, uint16_t>, cudaFuncAttributeMaxDynamicSharedMemorySize, SCATTER_BYTES);
-    return result == cudaSuccess ? prepare_partition() : result;
+    return result == cudaSuccess ? prepare_bucket_sort() : result;
 }

@@ -4,7 +4,7 @@
 #define CUDA_DIGITS_H
 
 #include "msm.h"
-#include "partition.h"
+#include "bucket_sort.h"
 #include "rounds.cuh"
 
 /* The scalars' bits cut into windows as equal as possible, the wide ones first. */
@@ -56,7 +56,7 @@ static inline __host__ __device__ int column_bits_of(int width)
 /* Device memory of sorting one batch. */
 struct DigitMemory {
     uint32_t *planes; /* 8·n words: the scalars, word by word */
-    Partition partition;
+    BucketSort sort;
 
     static DigitMemory take(Arena &arena, uint32_t n, uint32_t entries_max, uint32_t buckets_max);
 };
@@ -65,7 +65,7 @@ struct DigitMemory {
 void prepare_digits(cudaStream_t stream, const DigitMemory &memory, const Windows &windows,
                     const void *scalars, uint32_t n);
 
-/* Sorts a batch's entries by bucket: fills partition.starts and returns the references in the order
+/* Sorts a batch's entries by bucket: fills sort.starts and returns the references in the order
    of their buckets. Scalar i of window w refers to point i, with tables w·n + i. Digits 0 are left
    out. */
 uint32_t *sort_digits(cudaStream_t stream, const DigitMemory &memory, const Windows &windows,

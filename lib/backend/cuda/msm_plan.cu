@@ -72,7 +72,7 @@ void Planner::plan(const Batch &batch, const Planned &out, cudaStream_t stream) 
     uint32_t entries = entries_of(batch), n_buckets = batch.buckets();
     PlanMemory plan = {};
     plan.entries = sort_digits(stream, digits, windows, batch, size);
-    plan_cut_buckets(stream, digits.partition.starts, n_buckets, group_first, group_starts, several,
+    plan_cut_buckets(stream, digits.sort.starts, n_buckets, group_first, group_starts, several,
                      scan_temp, scan_bytes);
     cudaMemsetAsync(next_slot, 0, sizeof *next_slot, stream);
     set_count<<<1, 1, 0, stream>>>(bucket_count, n_buckets);

@@ -1,4 +1,4 @@
-/* The kernels of one level of partition.h: counting the parts of bins, and moving entries there.
+/* The kernels of one level of bucket_sort.h: counting the parts of bins, and moving entries there.
 
    A source of entries says how many tiles there are (tiles), opens one (open), and reads of an
    entry its key, whose bits from rest_bits on choose the part, or NO_KEY, and its reference; bit 31
@@ -6,7 +6,7 @@
 #ifndef CUDA_SCATTER_CUH
 #define CUDA_SCATTER_CUH
 
-#include "partition.h"
+#include "bucket_sort.h"
 #include "rounds.cuh"
 
 #include <cub/block/block_scan.cuh>

@@ -3,8 +3,8 @@
    within a bucket is left open, so that no block has to wait for its neighbours as in a stable
    radix sort. A bin too large for shared memory (skewed scalars) is spread over blocks like those
    of the levels before. */
-#ifndef CUDA_PARTITION_H
-#define CUDA_PARTITION_H
+#ifndef CUDA_BUCKET_SORT_H
+#define CUDA_BUCKET_SORT_H
 
 #include "arena.cuh"
 
@@ -15,14 +15,14 @@ static constexpr int LEVEL_BITS = 8;
 static constexpr uint32_t LEVEL_BINS = 1u << LEVEL_BITS;
 
 /* Buckets that three levels can tell apart. */
-static constexpr int PARTITION_MAX = 1 << (3 * LEVEL_BITS);
+static constexpr int BUCKET_SORT_MAX = 1 << (3 * LEVEL_BITS);
 
 /* How the bits of a bucket's number are spent, from the top. */
 struct Levels {
     int coarse, fine, low;
 };
 
-/* For at most PARTITION_MAX buckets, a multiple of 2^bucket_bits; no bin reaches beyond the last
+/* For at most BUCKET_SORT_MAX buckets, a multiple of 2^bucket_bits; no bin reaches beyond the last
  * bucket. */
 Levels make_levels(uint32_t entries, uint32_t n_buckets, int bucket_bits);
 
@@ -35,7 +35,7 @@ struct Tile {
 static constexpr uint32_t TILE_ENTRIES = 8192;
 
 /* Device memory. */
-struct Partition {
+struct BucketSort {
     uint32_t *refs[2];   /* entries_max: references, in and out of a level in turn */
     uint16_t *rests;     /* entries_max: what is left of their buckets below coarse bins */
     unsigned char *lows; /* entries_max: and below bins */
@@ -48,19 +48,19 @@ struct Partition {
     void *scan_temp;
     size_t scan_bytes;
 
-    static Partition take(Arena &arena, uint32_t entries_max, uint32_t buckets_max);
+    static BucketSort take(Arena &arena, uint32_t entries_max, uint32_t buckets_max);
 };
 
 /* Before entries are counted in `coarse`, and between that and their being scattered to refs[0] and
    rests by `cursors`. */
-void partition_clear(cudaStream_t stream, const Partition &memory);
-void partition_begin(cudaStream_t stream, const Partition &memory);
+void bucket_sort_clear(cudaStream_t stream, const BucketSort &memory);
+void bucket_sort_begin(cudaStream_t stream, const BucketSort &memory);
 
 /* Sorts what is there by bucket: fills starts; returns the references in order. */
-uint32_t *partition_finish(cudaStream_t stream, const Partition &memory, const Levels &levels,
-                           uint32_t entries_max, uint32_t n_buckets);
+uint32_t *bucket_sort_finish(cudaStream_t stream, const BucketSort &memory, const Levels &levels,
+                             uint32_t entries_max, uint32_t n_buckets);
 
 /* Before the first call of this on a device. */
-cudaError_t prepare_partition();
+cudaError_t prepare_bucket_sort();
 
 #endif

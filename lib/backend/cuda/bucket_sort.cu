@@ -1,4 +1,4 @@
-#include "partition.h"
+#include "bucket_sort.h"
 
 #include "scatter.cuh"
 
@@ -37,9 +37,9 @@ static size_t tiles_max(uint32_t entries)
     return entries / (TILE_ENTRIES / 2) + LEVEL_BINS;
 }
 
-Partition Partition::take(Arena &arena, uint32_t entries_max, uint32_t buckets_max)
+BucketSort BucketSort::take(Arena &arena, uint32_t entries_max, uint32_t buckets_max)
 {
-    Partition memory = {};
+    BucketSort memory = {};
     for (int i = 0; i < 2; i++)
         memory.refs[i] = arena.take<uint32_t>(entries_max);
     memory.rests = arena.take<uint16_t>(entries_max);
@@ -69,12 +69,12 @@ static __global__ void start_coarse(uint32_t *starts, uint32_t *cursors)
         starts[LEVEL_BINS] = total;
 }
 
-void partition_clear(cudaStream_t stream, const Partition &memory)
+void bucket_sort_clear(cudaStream_t stream, const BucketSort &memory)
 {
     cudaMemsetAsync(memory.coarse, 0, LEVEL_BINS * sizeof *memory.coarse, stream);
 }
 
-void partition_begin(cudaStream_t stream, const Partition &memory)
+void bucket_sort_begin(cudaStream_t stream, const BucketSort &memory)
 {
     start_coarse<<<1, LEVEL_BINS, 0, stream>>>(memory.coarse, memory.cursors);
 }
@@ -161,7 +161,7 @@ static __global__ void __launch_bounds__(BIN_THREADS, 12)
         sorted[begin + i] = staged[i];
 }
 
-static void list(cudaStream_t stream, const Partition &memory, const uint32_t *starts,
+static void list(cudaStream_t stream, const BucketSort &memory, const uint32_t *starts,
                  uint32_t n_bins, int part_bits, uint32_t size_min)
 {
     cudaMemsetAsync(memory.n_tiles, 0, sizeof *memory.n_tiles, stream);
@@ -169,8 +169,8 @@ static void list(cudaStream_t stream, const Partition &memory, const uint32_t *s
                                                      memory.tiles, memory.n_tiles);
 }
 
-uint32_t *partition_finish(cudaStream_t stream, const Partition &memory, const Levels &levels,
-                           uint32_t entries_max, uint32_t n_buckets)
+uint32_t *bucket_sort_finish(cudaStream_t stream, const BucketSort &memory, const Levels &levels,
+                             uint32_t entries_max, uint32_t n_buckets)
 {
     const uint32_t n_bins = n_buckets >> levels.low;
     const uint32_t n_coarse = ((n_bins - 1) >> levels.fine) + 1, all_bins = n_coarse << levels.fine;
@@ -202,7 +202,7 @@ uint32_t *partition_finish(cudaStream_t stream, const Partition &memory, const L
     return memory.refs[0];
 }
 
-cudaError_t prepare_partition()
+cudaError_t prepare_bucket_sort()
 {
     cudaError_t result =
         cudaFuncSetAttribute(scatter<KeySource<uint16_t>, unsigned char>,
