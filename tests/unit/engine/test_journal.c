@@ -398,11 +398,62 @@ static void a_damaged_request_fails_its_job_with_the_file(void **state)
     close_here(engine, &fake);
 }
 
+static enum cuzk_status every_device_is_lost(const struct fake_taken *take, unsigned attempt)
+{
+    (void)take;
+    (void)attempt;
+    return CUZK_DEVICE_LOST;
+}
+
+static void end_at_once(void *context, const char *why)
+{
+    (void)context;
+    (void)why;
+    _exit(7);
+}
+
+/* As the daemon does: a process without a device ends, and the next one finishes the job. */
+static void a_job_outlives_the_loss_of_all_devices(void **state)
+{
+    (void)state;
+    char id[CUZK_JOB_ID_BYTES] = "";
+    int report[2], status;
+    struct fake fake;
+    struct fake_result result;
+    assert_int_equal(pipe(report), 0);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        struct cuzk_error err;
+        bool attached;
+        struct cuzk_engine_options options = {.state_dir = folder, .devices_lost = end_at_once};
+        fake_init(&fake, 1);
+        fake.prove_status = every_device_is_lost;
+        fake_hold(&fake, FAKE_PROVE);
+        struct cuzk_engine *engine = fake_engine(&fake, &options);
+        assert_ok(fake_submit(engine, "", 'a', 2, 0, id, &attached, &err), err);
+        assert_int_equal(write(report[1], id, sizeof id), sizeof id);
+        fake_open(&fake, FAKE_PROVE);
+        cuzk_engine_wait_idle(engine, UINT64_MAX);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    assert_int_equal(read(report[0], id, sizeof id), sizeof id);
+    close(report[0]);
+    close(report[1]);
+    struct cuzk_engine *engine = open_here(&fake);
+    fake_await(engine, id, 0, &result);
+    assert_true(fake_proof_is_of(&result, 'a', 2));
+    close_here(engine, &fake);
+}
+
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        IN_FOLDER(a_job_outlives_the_loss_of_all_devices),
         IN_FOLDER(accepted_jobs_survive_death_at_any_point),
         IN_FOLDER(results_are_served_after_a_restart),
         IN_FOLDER(a_poisonous_job_is_set_aside),
