@@ -1,22 +1,35 @@
 #include "circuits/label.h"
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "gadgets/row.h"
 
 /* The message: replica id, layer, node, zeros up to the end of the block, then the parents. */
 enum { LAYER = SHA256_BITS, NODE = LAYER + 32, HEADER = SHA256_BLOCK_BITS };
 enum { MESSAGE_BITS = HEADER + LABEL_PARENT_SLOTS * SHA256_BITS };
+_Static_assert(MESSAGE_BITS == 32 * LABEL_MESSAGE_WORDS, "words of a message");
+
+/* Of a hash: 20 blocks and the packed digest. Checked whenever one is made. */
+enum { LABEL_VARIABLES = 521749 };
 
 static struct word_planes constant_word(uint32_t value)
 {
     return (struct word_planes){ value, UINT32_MAX, value };
 }
 
-static struct num label_witness(struct cs *cs, const struct sha256_number *replica_id,
-                                const struct sha256_number *parents, size_t n_parents,
-                                uint32_t layer, const struct boolean node[64])
+/* Leaves room for the hash. */
+static void label_witness(struct label_batch *batch, const struct sha256_number *replica_id,
+                          const struct sha256_number *parents, size_t n_parents, uint32_t layer,
+                          const struct boolean node[64], struct num *label)
 {
-    struct word_planes message[MESSAGE_BITS / 32];
+    static const struct witness_size size = { .n_aux = LABEL_VARIABLES, .n_full = 1 };
+    struct label_job *job = &batch->jobs[batch->n];
+    struct word_planes *message = job->message;
+    if (!witness_skip(batch->cs->witness, &size, &job->witness)) {
+        *label = (struct num){ .var = VAR_ONE };
+        return;
+    }
+    job->label = label;
     memcpy(message, replica_id->word, sizeof replica_id->word);
     message[LAYER / 32] = constant_word(layer);
     message[NODE / 32] = word_planes_of_le_bits(node + 32);
@@ -26,15 +39,32 @@ static struct num label_witness(struct cs *cs, const struct sha256_number *repli
     for (size_t i = 0; i < LABEL_PARENT_SLOTS; i++)
         memcpy(&message[HEADER / 32 + 8 * i], parents[i % n_parents].word,
                sizeof parents[0].word);
-    return sha256_hash_witness(cs->witness, message, MESSAGE_BITS / 32);
+    if (++batch->n == LABEL_BATCH_MAX)
+        label_batch_finish(batch);
 }
 
-struct num label_create(struct cs *cs, const struct sha256_number *replica_id,
-                        const struct sha256_number *parents, size_t n_parents, uint32_t layer,
-                        const struct boolean node[64])
+void label_batch_finish(struct label_batch *batch)
 {
-    if (!row_wanted(cs))
-        return label_witness(cs, replica_id, parents, n_parents, layer, node);
+    struct witness *witness[LABEL_BATCH_MAX];
+    const struct word_planes *message[LABEL_BATCH_MAX];
+    struct num digest[LABEL_BATCH_MAX];
+    for (size_t i = 0; i < batch->n; i++) {
+        witness[i] = &batch->jobs[i].witness;
+        message[i] = batch->jobs[i].message;
+    }
+    sha256_hashes_witness(sha256_lanes(), batch->n, witness, message, LABEL_MESSAGE_WORDS, digest);
+    for (size_t i = 0; i < batch->n; i++) {
+        CHECK(witness_part_complete(witness[i]));
+        *batch->jobs[i].label = digest[i];
+    }
+    batch->n = 0;
+}
+
+/* The hash with all its rows. */
+static struct num label_rows(struct cs *cs, const struct sha256_number *replica_id,
+                             const struct sha256_number *parents, size_t n_parents,
+                             uint32_t layer, const struct boolean node[64])
+{
     struct boolean *message = mem_alloc(MESSAGE_BITS, sizeof *message);
     struct boolean digest[SHA256_BITS];
     if (!message) {
@@ -54,4 +84,14 @@ struct num label_create(struct cs *cs, const struct sha256_number *replica_id,
     sha256_circuit(cs, message, MESSAGE_BITS, digest);
     mem_free(message);
     return sha256_pack_digest(cs, digest);
+}
+
+void label_batch_create(struct label_batch *batch, const struct sha256_number *replica_id,
+                        const struct sha256_number *parents, size_t n_parents, uint32_t layer,
+                        const struct boolean node[64], struct num *label)
+{
+    if (row_wanted(batch->cs))
+        *label = label_rows(batch->cs, replica_id, parents, n_parents, layer, node);
+    else
+        label_witness(batch, replica_id, parents, n_parents, layer, node, label);
 }

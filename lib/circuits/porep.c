@@ -108,10 +108,14 @@ static void create_labels(struct common *s, const struct boolean node[64],
                           struct num labels[POREP_LAYERS_MAX])
 {
     struct sha256_number *parents = mem_alloc(POREP_PARENTS, sizeof *parents);
-    if (!parents) {
+    struct label_batch *batch = mem_alloc(1, sizeof *batch);
+    if (!parents || !batch) {
         cs_fail(s->cs, CUZK_NO_MEMORY);
+        mem_free(parents);
+        mem_free(batch);
         return;
     }
+    label_batch_start(batch, s->cs);
     for (uint32_t layer = 1; layer <= s->config->layers; layer++) {
         size_t n_parents = layer == 1 ? POREP_DRG_PARENTS : POREP_PARENTS;
         cs_push(s->cs, "label");
@@ -119,10 +123,12 @@ static void create_labels(struct common *s, const struct boolean node[64],
             uint32_t row = p < POREP_DRG_PARENTS ? layer - 1 : layer - 2;
             sha256_number_of(s->cs, columns[p][row], &parents[p]);
         }
-        labels[layer - 1] =
-            label_create(s->cs, &s->replica_id, parents, n_parents, layer, node);
+        label_batch_create(batch, &s->replica_id, parents, n_parents, layer, node,
+                           &labels[layer - 1]);
         cs_pop(s->cs);
     }
+    label_batch_finish(batch);
+    mem_free(batch);
     mem_free(parents);
 }
 

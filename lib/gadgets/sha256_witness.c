@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/hash.h"
+#include "gadgets/sha256_lanes.h"
 #include "gadgets/sha256_tables.h"
 #include "gadgets/uint32.h"
 #include "r1cs/witness.h"
@@ -408,31 +409,81 @@ void word_planes_of_limbs(struct word_planes words[8], const uint64_t limbs[4])
     words[7].constant = 0x80; /* the bit behind the number */
 }
 
-struct num sha256_hash_witness(struct witness *witness, const struct word_planes *message,
-                               size_t n)
+/* Block i of the padded message of n words. */
+static void block_of(word block[16], const word *message, size_t n, size_t i)
 {
-    struct sha256_words state;
-    word block[16];
-    for (size_t i = 0; i < 8; i++)
-        state.word[i] = word_constant(sha256_iv[i]);
-    bool done = false;
-    for (size_t at = 0; !done; at += 16) {
-        for (size_t i = 0; i < 16; i++) {
-            block[i] = at + i < n ? message[at + i]
-                                  : word_constant(at + i == n ? UINT32_C(1) << 31 : 0);
-        }
-        done = at + 16 >= n + 3;
-        if (done)
-            block[15] = word_constant((uint32_t)(32 * n));
-        sha256_compress_witness(witness, block, &state);
+    size_t at = 16 * i;
+    for (size_t k = 0; k < 16; k++) {
+        block[k] = at + k < n ? message[at + k]
+                              : word_constant(at + k == n ? UINT32_C(1) << 31 : 0);
     }
+    if (at + 16 >= n + 3)
+        block[15] = word_constant((uint32_t)(32 * n));
+}
+
+static size_t count_blocks(size_t n)
+{
+    return (n + 3 + 15) / 16;
+}
+
+static void start(struct sha256_words *state)
+{
+    for (size_t i = 0; i < 8; i++)
+        state->word[i] = word_constant(sha256_iv[i]);
+}
+
+static struct num pack_digest(struct witness *witness, const struct sha256_words *state)
+{
     uint8_t bytes[SHA256_BYTES];
     for (size_t i = 0; i < 8; i++)
-        store_u32_be(bytes + 4 * i, state.word[i].value);
+        store_u32_be(bytes + 4 * i, state->word[i].value);
     struct num packed;
     bytes[FR_BYTES - 1] &= 0x3f;
     CHECK(fr_from_bytes(&packed.value, bytes));
     packed.var = var_aux(witness->n_aux);
     witness_append_full(witness, &packed.value);
     return packed;
+}
+
+struct num sha256_hash_witness(struct witness *witness, const struct word_planes *message,
+                               size_t n)
+{
+    struct sha256_words state;
+    word block[16];
+    start(&state);
+    for (size_t i = 0; i < count_blocks(n); i++) {
+        block_of(block, message, n, i);
+        sha256_compress_witness(witness, block, &state);
+    }
+    return pack_digest(witness, &state);
+}
+
+static void hash_side_by_side(size_t count, struct witness *const witness[],
+                              const struct word_planes *const message[], size_t n,
+                              struct num digest[])
+{
+    struct sha256_words state[SHA256_LANES];
+    word block[SHA256_LANES][16];
+    for (size_t k = 0; k < count; k++)
+        start(&state[k]);
+    for (size_t i = 0; i < count_blocks(n); i++) {
+        for (size_t k = 0; k < count; k++)
+            block_of(block[k], message[k], n, i);
+        sha256_compress_avx2(count, witness, block, state);
+    }
+    for (size_t k = 0; k < count; k++)
+        digest[k] = pack_digest(witness[k], &state[k]);
+}
+
+void sha256_hashes_witness(size_t lanes, size_t count, struct witness *const witness[],
+                           const struct word_planes *const message[], size_t n,
+                           struct num digest[])
+{
+    for (size_t at = 0; at < count; at += lanes) {
+        size_t together = count - at < lanes ? count - at : lanes;
+        if (together == 1)
+            digest[at] = sha256_hash_witness(witness[at], message[at], n);
+        else
+            hash_side_by_side(together, witness + at, message + at, n, digest + at);
+    }
 }

@@ -38,4 +38,17 @@ void sha256_compress_witness(struct witness *witness, const struct word_planes m
 struct num sha256_hash_witness(struct witness *witness, const struct word_planes *message,
                                size_t n);
 
+enum { SHA256_LANES = 8 };
+
+/* Messages that are fastest together on this machine: SHA256_LANES with AVX2, 1 without. */
+size_t sha256_lanes(void);
+
+/* sha256_hash_witness of `count` messages of n words, each to a witness of its own, `lanes` at a
+   time: sha256_lanes() or 1. With more than one lane it has to hold that every first word has
+   variables, no variable is negated, and the constant bits are at the same places in all messages
+   (their values may differ). */
+void sha256_hashes_witness(size_t lanes, size_t count, struct witness *const witness[],
+                           const struct word_planes *const message[], size_t n,
+                           struct num digest[]);
+
 #endif

@@ -119,8 +119,9 @@ static void build_label(struct cs *cs, const void *input)
     uint32_t layer = *(const uint32_t *)input;
     size_t n_parents = layer == 1 ? 6 : 14;
     struct sha256_number replica_id, parents[14];
-    struct num nums[14];
+    struct num nums[14], label;
     struct boolean node[64];
+    struct label_batch batch;
     sha256_number_of(cs, num_alloc(cs, &fr_one), &replica_id);
     for (size_t i = 0; i < n_parents; i++) {
         struct fr value;
@@ -130,7 +131,9 @@ static void build_label(struct cs *cs, const void *input)
     for (size_t i = 0; i < n_parents; i++)
         sha256_number_of(cs, nums[i], &parents[i]);
     num_uint64_bits(cs, 5, node);
-    label_create(cs, &replica_id, parents, n_parents, layer, node);
+    label_batch_start(&batch, cs);
+    label_batch_create(&batch, &replica_id, parents, n_parents, layer, node, &label);
+    label_batch_finish(&batch);
 }
 
 static void labels_have_the_digests_and_values_of_the_reference(void **state)
