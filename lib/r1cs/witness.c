@@ -203,6 +203,19 @@ void witness_free(struct witness *witness)
     *witness = (struct witness){ 0 };
 }
 
+enum cuzk_status witness_check(const struct witness *witness, const struct shape *shape,
+                               struct cuzk_error *err)
+{
+    if (witness->n_aux == shape->n_aux && witness->n_full == shape->n_full &&
+        witness->n_inputs == shape->n_inputs)
+        return CUZK_OK;
+    return error_set(err, CUZK_INVALID_ARGUMENT,
+                     "witness of %u inputs, %u variables, %u of them full-size; the circuit has "
+                     "%u, %u, %u",
+                     witness->n_inputs, witness->n_aux, witness->n_full, shape->n_inputs,
+                     shape->n_aux, shape->n_full);
+}
+
 size_t witness_bytes(const struct witness *witness)
 {
     return (witness_plane_words(witness->aux_capacity) + 1) * sizeof *witness->bits +

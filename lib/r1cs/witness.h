@@ -24,7 +24,7 @@ struct witness {
     uint32_t aux_capacity; /* from the shape: exact, so that nothing grows during synthesis */
     uint32_t full_capacity;
     uint32_t inputs_capacity;
-    bool overflow; /* the program allocated more than the shape has */
+    bool overflow;     /* the program allocated more than the shape has */
     struct pool *pool; /* for parts that may run at the same time; NULL: one after the other */
 };
 
@@ -41,6 +41,10 @@ enum cuzk_status witness_synthesize(const struct circuit_program *program,
 enum cuzk_status witness_synthesize_parallel(const struct circuit_program *program,
                                              const struct shape *shape, struct pool *pool,
                                              struct witness *out, struct cuzk_error *err);
+
+/* CUZK_INVALID_ARGUMENT unless the witness has the circuit's counts. */
+enum cuzk_status witness_check(const struct witness *witness, const struct shape *shape,
+                               struct cuzk_error *err);
 
 /* Wipes and frees. */
 void witness_free(struct witness *witness);

@@ -291,24 +291,11 @@ static enum cuzk_status sum_witness(const struct backend_circuit *circuit,
     return sum_query(circuit, &queries->b, witness, scope, &b_g1, &b_g2, err);
 }
 
-static enum cuzk_status check_witness(const struct shape *shape, const struct witness *witness,
-                                      struct cuzk_error *err)
-{
-    if (witness->n_aux == shape->n_aux && witness->n_full == shape->n_full &&
-        witness->n_inputs == shape->n_inputs)
-        return CUZK_OK;
-    return error_set(err, CUZK_INVALID_ARGUMENT,
-                     "witness of %u inputs, %u variables, %u of them full-size; the circuit has "
-                     "%u, %u, %u",
-                     witness->n_inputs, witness->n_aux, witness->n_full, shape->n_inputs,
-                     shape->n_aux, shape->n_full);
-}
-
 static enum cuzk_status cpu_prove(struct backend_circuit *circuit, const struct witness *witness,
                                   const struct timeline_scope *scope, struct backend_sums *out,
                                   struct cuzk_error *err)
 {
-    TRY(check_witness(circuit->shape, witness, err));
+    TRY(witness_check(witness, circuit->shape, err));
     uint64_t start = span_start(scope, TIMELINE_LOCK_WAIT_START);
     pthread_mutex_lock(&circuit->device->busy);
     timeline_emit(scope, TIMELINE_LOCK_WAIT_END, (int64_t)((clock_now_ns() - start) / 1000000));

@@ -134,19 +134,6 @@ static enum cuzk_status run_with_slot(struct job *job, struct cuzk_error *err)
     return status == CUZK_OK ? wiped : status;
 }
 
-static enum cuzk_status check_witness(const struct shape *shape, const struct witness *witness,
-                                      struct cuzk_error *err)
-{
-    if (witness->n_aux == shape->n_aux && witness->n_full == shape->n_full &&
-        witness->n_inputs == shape->n_inputs)
-        return CUZK_OK;
-    return error_set(err, CUZK_INVALID_ARGUMENT,
-                     "witness of %u inputs, %u variables, %u of them full-size; the circuit has "
-                     "%u, %u, %u",
-                     witness->n_inputs, witness->n_aux, witness->n_full, shape->n_inputs,
-                     shape->n_aux, shape->n_full);
-}
-
 static enum cuzk_status prove_on_device(struct job *job, struct backend_sums *out,
                                         struct cuzk_error *err)
 {
@@ -171,7 +158,7 @@ static enum cuzk_status cuda_prove(struct backend_circuit *circuit, const struct
                                    struct cuzk_error *err)
 {
     struct job job = {.circuit = circuit, .witness = witness, .scope = scope};
-    TRY(check_witness(circuit->shape, witness, err));
+    TRY(witness_check(witness, circuit->shape, err));
     const enum cuzk_status status = prove_on_device(&job, out, err);
     if (status != CUZK_DEVICE_FAULT || !device_is_lost(circuit->device))
         return status;
