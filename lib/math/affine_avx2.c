@@ -186,16 +186,7 @@ static void subtract(struct fp4 *out, const struct fp4 *a, const struct fp4 *b,
 /* Takes k·p away if that leaves a positive number; minus_kp = 2^416 - k·p. */
 static void subtract_if(struct fp4 *a, const int64_t minus_kp[LIMBS])
 {
-    struct fp4 t;
-    AVX2_UNROLL
-    for (unsigned i = 0; i < LIMBS; i++)
-        t.limb[i] = _mm256_add_epi64(a->limb[i], avx2_set(minus_kp[i]));
-    avx2_carry(t.limb, LIMBS);
-    const __m256i enough = _mm256_cmpgt_epi64(t.limb[LIMBS - 1], avx2_set(AVX2_LIMB_MASK));
-    t.limb[LIMBS - 1] = _mm256_and_si256(t.limb[LIMBS - 1], avx2_set(AVX2_LIMB_MASK));
-    AVX2_UNROLL
-    for (unsigned i = 0; i < LIMBS; i++)
-        a->limb[i] = _mm256_blendv_epi8(a->limb[i], t.limb[i], enough);
+    avx2_subtract_if(a->limb, minus_kp, LIMBS);
 }
 
 /* Canonical, from below 4p. */

@@ -117,6 +117,22 @@ AVX2_INLINE void avx2_carry(__m256i *limbs, unsigned n)
 
 enum { AVX2_LIMBS_MAX = 8 };
 
+/* Takes a multiple m of the modulus away from n limbs if that leaves a positive number; minus_m =
+   2^(52·n) - m. */
+AVX2_INLINE void avx2_subtract_if(__m256i *limbs, const int64_t *minus_m, unsigned n)
+{
+    __m256i t[AVX2_LIMBS_MAX];
+    AVX2_UNROLL
+    for (unsigned i = 0; i < n; i++)
+        t[i] = _mm256_add_epi64(limbs[i], avx2_set(minus_m[i]));
+    avx2_carry(t, n);
+    const __m256i enough = _mm256_cmpgt_epi64(t[n - 1], avx2_set(AVX2_LIMB_MASK));
+    t[n - 1] = _mm256_and_si256(t[n - 1], avx2_set(AVX2_LIMB_MASK));
+    AVX2_UNROLL
+    for (unsigned i = 0; i < n; i++)
+        limbs[i] = _mm256_blendv_epi8(limbs[i], t[i], enough);
+}
+
 /* Column k of a product of n by n limbs: its lower halves, and the upper halves of column k - 1. */
 AVX2_INLINE unsigned avx2_column_products(unsigned k, unsigned n)
 {

@@ -82,16 +82,7 @@ AVX2_INLINE void vec_to_rows(__m256i w[4], const struct vec *a)
 /* Takes k·r away if that leaves a positive number; minus_kr = 2^260 - k·r. */
 AVX2_INLINE void subtract_if(struct vec *a, const int64_t minus_kr[LIMBS])
 {
-    struct vec t;
-    AVX2_UNROLL
-    for (unsigned i = 0; i < LIMBS; i++)
-        t.limb[i] = _mm256_add_epi64(a->limb[i], avx2_set(minus_kr[i]));
-    avx2_carry(t.limb, LIMBS);
-    const __m256i enough = _mm256_cmpgt_epi64(t.limb[LIMBS - 1], avx2_set(AVX2_LIMB_MASK));
-    t.limb[LIMBS - 1] = _mm256_and_si256(t.limb[LIMBS - 1], avx2_set(AVX2_LIMB_MASK));
-    AVX2_UNROLL
-    for (unsigned i = 0; i < LIMBS; i++)
-        a->limb[i] = _mm256_blendv_epi8(a->limb[i], t.limb[i], enough);
+    avx2_subtract_if(a->limb, minus_kr, LIMBS);
 }
 
 /* From x·2^256 to x·2^260. */
