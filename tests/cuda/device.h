@@ -7,6 +7,7 @@
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static inline void must(cudaError_t error, const char *what)
 {
@@ -35,6 +36,25 @@ static inline bool no_device(void)
 {
     int n = 0;
     return cudaGetDeviceCount(&n) != cudaSuccess || n == 0;
+}
+
+static inline void skip_without_device(void)
+{
+    if (no_device()) {
+        print_message("SKIP: no CUDA device on this machine\n");
+        skip();
+    }
+}
+
+/* An environment variable that a test cannot do without. */
+static inline const char *variable_or_skip(const char *name)
+{
+    const char *value = getenv(name);
+    if (!value) {
+        print_message("SKIP: %s is not set\n", name);
+        skip();
+    }
+    return value;
 }
 
 /* Milliseconds between two recorded events. */

@@ -97,8 +97,7 @@ static void prove_many(const char *params, uint64_t vram_budget_bytes, unsigned 
 static void test_jobs_share_the_devices(void **state)
 {
     (void)state;
-    if (no_device())
-        skip();
+    skip_without_device();
     prove_many(dev_params_or_skip(), 0, 2);
 }
 
@@ -106,8 +105,7 @@ static void test_jobs_share_the_devices(void **state)
 static void test_jobs_share_a_pass(void **state)
 {
     (void)state;
-    if (no_device())
-        skip();
+    skip_without_device();
     prove_many(dev_params_or_skip(), UINT64_C(800) << 20, 8);
 }
 

@@ -467,7 +467,7 @@ int main(int argc, char **argv)
     bool brief = argc > 1 && strcmp(argv[1], "brief") == 0; /* for compute-sanitizer */
     int devices = 0;
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("skipped: no GPU\n");
+        printf("SKIP: no CUDA device on this machine\n");
         return 77;
     }
     CUDA_OK(msm_prepare());

@@ -144,8 +144,7 @@ static unsigned number_from(const char *variable, unsigned otherwise)
 static void test_quotient(void **state)
 {
     (void)state;
-    if (no_device())
-        skip();
+    skip_without_device();
     unsigned least = number_from("CUZK_CUDA_LOG2_MIN", NTT_CUDA_LOG2_MIN);
     unsigned most = number_from("CUZK_CUDA_LOG2_MAX", 20);
     struct pool *pool = pool_new(0);

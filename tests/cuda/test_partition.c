@@ -300,9 +300,8 @@ static void prove_within_budgets(const struct shape *shape, const struct backend
 static void test_partition(void **state)
 {
     (void)state;
-    const char *path = getenv("CUZK_CUDA_C1");
-    if (no_device() || !path)
-        skip();
+    skip_without_device();
+    const char *path = variable_or_skip("CUZK_CUDA_C1");
     struct cuzk_error err;
     struct c1 *c1;
     struct shape *shape;

@@ -192,9 +192,8 @@ static char *read_text(const char *name)
 static void test_porep(void **state)
 {
     (void)state;
-    const char *path = getenv("CUZK_CUDA_PARAMS");
-    if (no_device() || !path)
-        skip();
+    skip_without_device();
+    const char *path = variable_or_skip("CUZK_CUDA_PARAMS");
     struct cuzk_error err;
     struct c1 *c1;
     struct shape *shape;
@@ -244,8 +243,7 @@ static void test_porep(void **state)
 static void test_budget(void **state)
 {
     (void)state;
-    if (no_device())
-        skip();
+    skip_without_device();
     const struct backend_options options = {.vram_budget_bytes = 8 << 20};
     const struct backend *cuda = backend_find("cuda");
     struct cuzk_error err;
@@ -279,8 +277,7 @@ static void test_budget(void **state)
 static void test_devices(void **state)
 {
     (void)state;
-    if (no_device())
-        skip();
+    skip_without_device();
     const struct backend *cuda = backend_find("cuda");
     static const char *const absent[] = {"99", "GPU-00000000-0000", "0,77", "x", "GPU", "0,"};
     struct cuzk_error err;
@@ -306,8 +303,10 @@ static void test_devices(void **state)
 static void test_no_device(void **state)
 {
     (void)state;
-    if (!no_device())
+    if (!no_device()) {
+        print_message("SKIP: there is a CUDA device on this machine\n");
         skip();
+    }
     struct cuzk_error err;
     struct backend_device *device;
     unsigned n;

@@ -113,8 +113,7 @@ static void check_program(const char *name, const struct circuit_program *progra
 static void test_toys(void **state)
 {
     (void)state;
-    if (no_device())
-        skip();
+    skip_without_device();
     const struct toy toys[] = {
         {.values = 1, .rounds = 1},
         {.values = 2, .rounds = 7},
@@ -146,8 +145,7 @@ static void check_c1(const char *path)
 static void test_porep(void **state)
 {
     (void)state;
-    if (no_device())
-        skip();
+    skip_without_device();
     check_c1(vector_path_or_skip("reference/porep-2k/c1.json"));
     if (getenv("CUZK_CUDA_C1"))
         check_c1(getenv("CUZK_CUDA_C1"));

@@ -60,48 +60,45 @@ static void count_loss(void *context, const char *why)
     ++*(unsigned *)context;
 }
 
+/* Runs a job of n_partitions where device 0 is lost; gives how often it was tried and how often the
+   loss of all devices was told. */
+static enum cuzk_job_outcome lose_device_0(unsigned n_devices, unsigned n_partitions,
+                                           unsigned *n_tries, unsigned *n_losses)
+{
+    struct fake fake;
+    struct fake_result result;
+    struct cuzk_engine_options options = plain;
+    options.devices_lost = count_loss;
+    options.devices_lost_context = n_losses;
+    *n_tries = *n_losses = 0;
+    fake_init(&fake, n_devices);
+    fake.prove_status = device_0_is_lost;
+    struct cuzk_engine *engine = fake_engine(&fake, &options);
+    run_job(engine, 'a', n_partitions, &result);
+    for (unsigned i = 0; i < fake.n_taken; i++)
+        *n_tries += fake.taken[i].device == 0;
+    cuzk_engine_close(engine);
+    fake_destroy(&fake);
+    return result.outcome;
+}
+
 /* Others take over at once: no second try on a device that cannot work any more. */
 static void a_lost_device_gets_no_more_work(void **state)
 {
     (void)state;
-    struct fake fake;
-    unsigned n_losses = 0;
-    struct cuzk_engine_options options = plain;
-    options.devices_lost = count_loss;
-    options.devices_lost_context = &n_losses;
-    fake_init(&fake, 2);
-    fake.prove_status = device_0_is_lost;
-    struct cuzk_engine *engine = fake_engine(&fake, &options);
-    struct fake_result result;
-    run_job(engine, 'a', 10, &result);
-    assert_int_equal(result.outcome, CUZK_JOB_COMPLETED);
-    unsigned n_on_0 = 0;
-    for (unsigned i = 0; i < fake.n_taken; i++)
-        n_on_0 += fake.taken[i].device == 0;
-    assert_in_range(n_on_0, 1, 2); /* as many as its workers had taken by then */
+    unsigned n_tries, n_losses;
+    assert_int_equal(lose_device_0(2, 10, &n_tries, &n_losses), CUZK_JOB_COMPLETED);
+    assert_in_range(n_tries, 1, 2); /* as many as its workers had taken by then */
     assert_int_equal(n_losses, 0);
-    cuzk_engine_close(engine);
-    fake_destroy(&fake);
 }
 
 /* Whoever opened the engine hears of it before the job has failed. */
 static void the_last_device_is_not_lost_in_silence(void **state)
 {
     (void)state;
-    struct fake fake;
-    unsigned n_losses = 0;
-    struct cuzk_engine_options options = plain;
-    options.devices_lost = count_loss;
-    options.devices_lost_context = &n_losses;
-    fake_init(&fake, 1);
-    fake.prove_status = device_0_is_lost;
-    struct cuzk_engine *engine = fake_engine(&fake, &options);
-    struct fake_result result;
-    run_job(engine, 'a', 1, &result);
-    assert_int_equal(result.outcome, CUZK_JOB_FAILED);
+    unsigned n_tries, n_losses;
+    assert_int_equal(lose_device_0(1, 1, &n_tries, &n_losses), CUZK_JOB_FAILED);
     assert_true(n_losses >= 1);
-    cuzk_engine_close(engine);
-    fake_destroy(&fake);
 }
 
 static void a_bad_proof_is_made_again(void **state)
