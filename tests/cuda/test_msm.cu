@@ -207,6 +207,10 @@ template <class F> void test_curve(const char *name)
 
 /* --- multi-scalar multiplication -------------------------------------------------------------- */
 
+/* The first of the kinds of scalars; the rest differ from them in values, not in what works beside
+   what. */
+static int kinds_tried = KINDS;
+
 /* Ways to do one job: with and without tables, in one batch and in many. */
 struct Way {
     bool tables;
@@ -255,7 +259,7 @@ void test_msm_sizes(const char *name, const Way &way, const std::vector<uint32_t
         make_points<F>(FIRST, n, points.slots.data);
         points.complete();
         DeviceArray<Fr> scalars(n);
-        for (int kind = 0; kind < KINDS; kind++) {
+        for (int kind = 0; kind < kinds_tried; kind++) {
             fill_scalars<<<(n + 255) / 256, 256>>>(kind, 77 + uint64_t(kind), n, scalars.data);
             auto got = run_msm(points, scalars.data);
             auto expected = multiple<F>(expected_log(scalars.data, nullptr, FIRST, n));
@@ -298,7 +302,7 @@ template <class F> void test_msm_special_points(const char *name, const Way &way
         PointSet<F> points(size_of<F>(way, N));
         fill_points(logs, points);
         DeviceArray<Fr> scalars(N);
-        for (int kind = 0; kind < KINDS; kind++) {
+        for (int kind = 0; kind < kinds_tried; kind++) {
             fill_scalars<<<(N + 255) / 256, 256>>>(kind, 5, N, scalars.data);
             auto got = run_msm(points, scalars.data);
             auto expected = multiple<F>(expected_log(scalars.data, logs.data, 0, N));
@@ -323,7 +327,7 @@ static void test_msm_sets(const Way &way, uint32_t n)
     g1_many.complete();
     g2_many.complete();
     DeviceArray<Fr> scalars(n);
-    for (int kind = 0; kind < KINDS; kind++) {
+    for (int kind = 0; kind < kinds_tried; kind++) {
         fill_scalars<<<(n + 255) / 256, 256>>>(kind, 6, n, scalars.data);
         Job job(size,
                 {g1_few.slots.data, g1_many.slots.data, g2_many.slots.data, g2_few.slots.data},
@@ -462,15 +466,13 @@ template <class F> void test_gather(const char *name)
     EXPECT(wrong == 0, "%s: %u of %u points gathered wrongly", name, wrong, N);
 }
 
-int main(int argc, char **argv)
+static void report(const char *what)
 {
-    bool brief = argc > 1 && strcmp(argv[1], "brief") == 0; /* for compute-sanitizer */
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no CUDA device on this machine\n");
-        return 77;
-    }
-    CUDA_OK(msm_prepare());
+    printf("%s: %d checks, %d failures\n", what, checks, failures);
+}
+
+static void test_parts()
+{
     test_field<Fr, HostFr>("Fr");
     test_field<Fp, HostFp>("Fp");
     test_field<Fp2, HostFp2>("Fp2");
@@ -478,39 +480,73 @@ int main(int argc, char **argv)
     test_curve<Fp2>("G2");
     test_gather<Fp>("G1");
     test_gather<Fp2>("G2");
-    printf("fields, curves, points: %d checks, %d failures\n", checks, failures);
+    report("fields, curves, points");
     test_msm_refusals();
     test_msm_against_cpu<Fp>("G1");
     test_msm_against_cpu<Fp2>("G2");
     test_tables<Fp>("G1");
     test_tables<Fp2>("G2");
-    if (brief) {
+    report("tables, against the CPU");
+}
+
+static void test_all_sizes()
+{
+    const std::vector<uint32_t> all = {1, 2, 3, 31, 1000, 4097, 32768, 65537};
+    for (const Way &way : ways) {
+        test_msm_sizes<Fp>("G1", way, all);
+        test_msm_sizes<Fp2>("G2", way, {1, 33, 4097});
+    }
+    /* With equal scalars a bucket, and a sorted bin, of as many entries: at and beside the
+       limits where they are cut into groups, shared memory ends, and tiles end. */
+    test_msm_sizes<Fp>("G1", ways[0], {511, 512, 513, 3072, 3073, 4095, 4096, 8192, 8193});
+    /* 16-bit scalars: bins of about as many entries as one may have, some more, some less. */
+    test_msm_sizes<Fp>("G1", ways[0], {1u << 18, 1000003, 1u << 20});
+    test_msm_sizes<Fp>("G1", ways[1], {1000003});
+    report("sizes");
+    for (const Way &way : ways) {
+        test_msm_special_points<Fp>("G1", way);
+        test_msm_special_points<Fp2>("G2", way);
+    }
+    report("special points");
+    for (const Way &way : ways)
+        for (uint32_t n : {1u, 2u, 777u, 20001u})
+            test_msm_sets(way, n);
+    report("sets");
+}
+
+/* What threads share is the same for all sizes: few are enough, and a tool that follows every
+   access to shared memory gets through them. Equal scalars take the ways of large bins and buckets.
+ */
+static void test_races()
+{
+    kinds_tried = ALL_EQUAL + 1;
+    for (const Way &way : ways)
+        test_msm_sizes<Fp>("G1", way, {600});
+    test_msm_sizes<Fp>("G1", ways[0], {4100});
+    test_msm_sizes<Fp2>("G2", ways[0], {40});
+}
+
+/* brief, races: for compute-sanitizer's memcheck and racecheck. */
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "";
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+        printf("SKIP: no CUDA device on this machine\n");
+        return 77;
+    }
+    CUDA_OK(msm_prepare());
+    if (strcmp(mode, "races") == 0) {
+        test_races();
+    } else if (strcmp(mode, "brief") == 0) {
+        test_parts();
         for (const Way &way : ways)
             test_msm_sets(way, 300);
         test_msm_sizes<Fp>("G1", ways[0], {5000});
     } else {
-        const std::vector<uint32_t> all = {1, 2, 3, 31, 1000, 4097, 32768, 65537};
-        for (const Way &way : ways) {
-            test_msm_sizes<Fp>("G1", way, all);
-            test_msm_sizes<Fp2>("G2", way, {1, 33, 4097});
-        }
-        /* With equal scalars a bucket, and a sorted bin, of as many entries: at and beside the
-           limits where they are cut into groups, shared memory ends, and tiles end. */
-        test_msm_sizes<Fp>("G1", ways[0], {511, 512, 513, 3072, 3073, 4095, 4096, 8192, 8193});
-        /* 16-bit scalars: bins of about as many entries as one may have, some more, some less. */
-        test_msm_sizes<Fp>("G1", ways[0], {1u << 18, 1000003, 1u << 20});
-        test_msm_sizes<Fp>("G1", ways[1], {1000003});
-        printf("sizes: %d checks, %d failures\n", checks, failures);
-        for (const Way &way : ways) {
-            test_msm_special_points<Fp>("G1", way);
-            test_msm_special_points<Fp2>("G2", way);
-        }
-        printf("special points: %d checks, %d failures\n", checks, failures);
-        for (const Way &way : ways)
-            for (uint32_t n : {1u, 2u, 777u, 20001u})
-                test_msm_sets(way, n);
-        printf("sets: %d checks, %d failures\n", checks, failures);
+        test_parts();
+        test_all_sizes();
     }
-    printf("%d checks, %d failures\n", checks, failures);
+    report("all");
     return failures != 0;
 }

@@ -119,7 +119,7 @@ static void lose_the_context(const struct work *work)
 {
     struct work again = *work;
     uint8_t bytes[PROOF_BYTES];
-    assert_int_equal(device_fail_kernel(again.circuit->device->main.stream), 0);
+    assert_int_equal(device_fail_kernel(again.circuit->device->stream), 0);
     for (int i = 0; i < 2; i++)
         assert_int_equal(prove_one(&again, bytes), CUZK_DEVICE_LOST);
 }

@@ -12,7 +12,7 @@
 
 /* Events of one partition, and those that a batch shares. They bracket the timeline's spans. */
 enum job_event { ROWS_FROM, ROWS_TO, QUOTIENT_TO, H_TO };
-enum shared_event { SIDE_FROM, TAILS_TO, L_TO, A_TO, B_G1_TO, B_G2_TO, DOWNLOAD_FROM, BATCH_TO };
+enum shared_event { SUMS_FROM, TAILS_TO, L_TO, A_TO, B_G1_TO, B_G2_TO, DOWNLOAD_FROM, BATCH_TO };
 _Static_assert(H_TO + 1 == EVENTS_EACH, "events of a partition");
 _Static_assert((int)BATCH_TO < EVENTS_SHARED, "events of a batch");
 
@@ -46,7 +46,7 @@ static void *sums_at(const struct backend_circuit *circuit, size_t offset)
 /* --- Multiplications ---------------------------------------------------------------------------
  */
 
-static struct msm_job msm_on(const struct device_lane *lane, const struct msm_size *size,
+static struct msm_job msm_on(const struct backend_device *device, const struct msm_size *size,
                              const void *scalars, void *scratch)
 {
     return (struct msm_job){
@@ -54,9 +54,9 @@ static struct msm_job msm_on(const struct device_lane *lane, const struct msm_si
         .scalars = scalars,
         .scratch = scratch,
         .scratch_bytes = msm_scratch_bytes(size),
-        .side = lane->planning,
-        .planned = {lane->planned[0], lane->planned[1]},
-        .added = {lane->added[0], lane->added[1]},
+        .side = device->planning,
+        .planned = {device->planned[0], device->planned[1]},
+        .added = {device->added[0], device->added[1]},
     };
 }
 
@@ -74,10 +74,9 @@ static enum cuzk_status multiply_piece(const struct backend_circuit *circuit, un
     const struct msm_size size = plan_h_size(&circuit->counts, &circuit->plan, piece);
     const char *scalars =
         (const char *)block->a_rows + (size_t)piece * circuit->plan.h_piece * sizeof(struct fr);
-    struct msm_job msm = msm_on(&circuit->device->main, &size, scalars, block->h_work);
+    struct msm_job msm = msm_on(circuit->device, &size, scalars, block->h_work);
     msm.sets[0] = (struct msm_set){points, sums_at(circuit, h_offset(circuit, number, piece))};
-    return device_check(msm_enqueue(&msm, circuit->device->main.stream), "multiplication of h",
-                        err);
+    return device_check(msm_enqueue(&msm, circuit->device->stream), "multiplication of h", err);
 }
 
 struct h_pass {
@@ -89,7 +88,7 @@ static enum cuzk_status multiply_chunk(void *context, const struct points_chunk 
                                        cudaStream_t stream, struct cuzk_error *err)
 {
     const struct h_pass *pass = context;
-    (void)stream; /* is the main lane's */
+    (void)stream; /* is the batch's */
     return multiply_piece(pass->circuit, pass->number, chunk->first / pass->circuit->plan.h_piece,
                           chunk->slots, err);
 }
@@ -109,8 +108,8 @@ static enum cuzk_status multiply_h(struct backend_circuit *circuit, unsigned num
             .staging = block->h_staging,
             .faults = sums_at(circuit, circuit->sums_map.faults),
         };
-        return points_load(circuit->loader, &source, multiply_chunk, &pass,
-                           circuit->device->main.stream, err);
+        return points_load(circuit->loader, &source, multiply_chunk, &pass, circuit->device->stream,
+                           err);
     }
     for (uint32_t i = 0; i < plan_h_pieces(&circuit->counts, plan); i++)
         TRY(multiply_piece(circuit, number, i,
@@ -131,22 +130,23 @@ static size_t tail_offset(const struct backend_circuit *circuit, enum cuda_tail 
 
 /* The sums over one witness's full-size variables. */
 static enum cuzk_status multiply_tails(const struct batch *batch, unsigned number,
-                                       const struct device_lane *lane, struct cuzk_error *err)
+                                       struct cuzk_error *err)
 {
     const struct backend_circuit *circuit = batch->circuit;
     const struct circuit_block *block = &circuit->block;
+    const struct backend_device *device = circuit->device;
     for (enum cuda_tail i = 0; i < TAIL_COUNT; i++) {
         const struct msm_size *size = &circuit->plan.tail_size[i];
         if (size->n == 0)
             continue;
         TRY(device_check(rows_gather(batch->jobs[number]->slot->values, block->sources[i], size->n,
-                                     block->scalars, lane->stream),
+                                     block->scalars, device->stream),
                          "scalars of tails", err));
-        struct msm_job msm = msm_on(lane, size, block->scalars, block->side_work);
+        struct msm_job msm = msm_on(device, size, block->scalars, block->sums_work);
         for (unsigned set = 0; set < 2; set++)
             msm.sets[set] = (struct msm_set){
                 block->tails[i][set], sums_at(circuit, tail_offset(circuit, i, set, number))};
-        TRY(device_check(msm_enqueue(&msm, lane->stream), "multiplication of tails", err));
+        TRY(device_check(msm_enqueue(&msm, device->stream), "multiplication of tails", err));
     }
     return CUZK_OK;
 }
@@ -166,7 +166,7 @@ static enum cuzk_status evaluate(const struct batch *batch, unsigned number, str
     };
     return device_check(rows_enqueue(&circuit->rows, block->image, &witness,
                                      circuit->counts.log2_domain, block->a_rows, block->b_rows,
-                                     circuit->device->main.stream),
+                                     circuit->device->stream),
                         "row values", err);
 }
 
@@ -176,7 +176,7 @@ static enum cuzk_status make_quotient(const struct batch *batch, unsigned number
 {
     const struct backend_circuit *circuit = batch->circuit;
     const struct circuit_block *block = &circuit->block;
-    const cudaStream_t stream = circuit->device->main.stream;
+    const cudaStream_t stream = circuit->device->stream;
     TRY(record(job_event(batch, number, ROWS_FROM), stream, err));
     TRY(evaluate(batch, number, err));
     TRY(record(job_event(batch, number, ROWS_TO), stream, err));
@@ -215,51 +215,46 @@ static const uint64_t *selected_bits(const struct witness_slot *slot, enum cuda_
 }
 
 /* All sums but h. */
-static enum cuzk_status sum_witnesses(const struct batch *batch, const struct device_lane *lane,
-                                      struct cuzk_error *err)
+static enum cuzk_status sum_witnesses(const struct batch *batch, struct cuzk_error *err)
 {
     struct backend_circuit *circuit = batch->circuit;
-    TRY(record(shared_event(batch, SIDE_FROM), lane->stream, err));
+    const cudaStream_t stream = circuit->device->stream;
+    TRY(record(shared_event(batch, SUMS_FROM), stream, err));
     for (unsigned i = 0; i < batch->n; i++)
-        TRY(multiply_tails(batch, i, lane, err));
-    TRY(record(shared_event(batch, TAILS_TO), lane->stream, err));
-    TRY(select_bits(batch, lane->stream, err));
+        TRY(multiply_tails(batch, i, err));
+    TRY(record(shared_event(batch, TAILS_TO), stream, err));
+    TRY(select_bits(batch, stream, err));
     for (enum cuda_section section = SECTION_L; section < SECTION_COUNT; section++) {
         const uint64_t *selected[BATCH_MAX];
         for (unsigned i = 0; i < batch->n; i++)
             selected[i] = selected_bits(batch->jobs[i]->slot, section);
         if (circuit->counts.n_points[section] > 0)
-            TRY(section_sum(circuit, section, selected, batch->n, lane->stream, err));
-        TRY(record(shared_event(batch, L_TO + (section - SECTION_L)), lane->stream, err));
+            TRY(section_sum(circuit, section, selected, batch->n, stream, err));
+        TRY(record(shared_event(batch, L_TO + (section - SECTION_L)), stream, err));
     }
     return CUZK_OK;
 }
 
-/* The side's work is enqueued when the device has work already: its many launches take a while. */
+/* All on one stream: each phase fills the device, and two beside each other take longer than one
+   after the other. */
 static enum cuzk_status enqueue(const struct batch *batch, struct cuzk_error *err)
 {
     struct backend_circuit *circuit = batch->circuit;
-    const struct device_lane *main = &circuit->device->main, *side = &circuit->device->side;
+    const cudaStream_t stream = circuit->device->stream;
     TRY(device_check(cudaMemsetAsync(sums_at(circuit, circuit->sums_map.faults), 0,
-                                     sizeof(struct points_faults), main->stream),
+                                     sizeof(struct points_faults), stream),
                      "clearing faults", err));
     for (unsigned i = 0; i < batch->n; i++) {
         TRY(make_quotient(batch, i, err));
-        if (circuit->plan.side)
-            TRY(sum_witnesses(batch, side, err));
         TRY(multiply_h(circuit, i, err));
-        TRY(record(job_event(batch, i, H_TO), main->stream, err));
+        TRY(record(job_event(batch, i, H_TO), stream, err));
     }
-    if (circuit->plan.side)
-        TRY(device_check(cudaStreamWaitEvent(main->stream, shared_event(batch, B_G2_TO), 0),
-                         "waiting for sums", err));
-    else
-        TRY(sum_witnesses(batch, main, err));
-    TRY(record(shared_event(batch, DOWNLOAD_FROM), main->stream, err));
+    TRY(sum_witnesses(batch, err));
+    TRY(record(shared_event(batch, DOWNLOAD_FROM), stream, err));
     TRY(device_check(cudaMemcpyAsync(circuit->sums, circuit->block.sums, circuit->sums_map.bytes,
-                                     cudaMemcpyDeviceToHost, main->stream),
+                                     cudaMemcpyDeviceToHost, stream),
                      "downloading sums", err));
-    return record(shared_event(batch, BATCH_TO), main->stream, err);
+    return record(shared_event(batch, BATCH_TO), stream, err);
 }
 
 /* --- Afterwards --------------------------------------------------------------------------------
@@ -303,7 +298,7 @@ static enum cuzk_status emit_phases(const struct batch *batch, uint64_t end_ns,
             TRY(emit_span(batch, scope, own[k], job_event(batch, i, ROWS_FROM + k),
                           job_event(batch, i, ROWS_TO + k), end_ns, err));
         for (unsigned k = 0; k < 5; k++)
-            TRY(emit_span(batch, scope, shared[k], shared_event(batch, SIDE_FROM + k),
+            TRY(emit_span(batch, scope, shared[k], shared_event(batch, SUMS_FROM + k),
                           shared_event(batch, TAILS_TO + k), end_ns, err));
         TRY(emit_span(batch, scope, TIMELINE_SPAN_DOWNLOAD, shared_event(batch, DOWNLOAD_FROM),
                       shared_event(batch, BATCH_TO), end_ns, err));

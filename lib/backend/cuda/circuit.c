@@ -156,7 +156,7 @@ static enum cuzk_status build_tails(struct backend_circuit *circuit, const struc
         for (unsigned set = 0; set < 2 && size->tables && lists[i].n > 0; set++)
             TRY(device_check(msm_build_tables(size, section_group(tail_section(i, set)),
                                               circuit->block.tails[i][set],
-                                              circuit->block.side_work, msm_scratch_bytes(size),
+                                              circuit->block.sums_work, msm_scratch_bytes(size),
                                               stream),
                              "multiples of points", err));
     }
@@ -261,12 +261,12 @@ static void count(struct backend_circuit *circuit, const struct tail_list *lists
 static enum cuzk_status plan_and_take(struct backend_circuit *circuit, struct cuzk_error *err)
 {
     struct backend_device *device = circuit->device;
-    pthread_mutex_lock(&device->planning);
+    pthread_mutex_lock(&device->budget_lock);
     enum cuzk_status status = make_plan(circuit, err);
     if (status == CUZK_OK)
         status = take_block(circuit, err);
     device->taken_bytes += circuit->plan.total_bytes;
-    pthread_mutex_unlock(&device->planning);
+    pthread_mutex_unlock(&device->budget_lock);
     return status;
 }
 
@@ -334,9 +334,9 @@ void circuit_unload(struct backend_circuit *circuit)
     struct backend_device *device = circuit->device;
     if (cudaSetDevice(device->ordinal) == cudaSuccess)
         leave_device(circuit);
-    pthread_mutex_lock(&device->planning);
+    pthread_mutex_lock(&device->budget_lock);
     device->taken_bytes -= circuit->plan.total_bytes;
-    pthread_mutex_unlock(&device->planning);
+    pthread_mutex_unlock(&device->budget_lock);
     rows_image_free(&circuit->rows);
     queries_free(&circuit->queries);
     pthread_mutex_destroy(&circuit->lock);

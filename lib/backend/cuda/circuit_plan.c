@@ -126,7 +126,7 @@ static size_t subset_bytes(const struct circuit_counts *counts, const struct cir
            plan_subset_job(section, 0, plan->chunk_points, batch_of(plan)).scratch_bytes;
 }
 
-static size_t side_bytes(const struct circuit_counts *counts, const struct circuit_plan *plan)
+static size_t sums_work_bytes(const struct circuit_counts *counts, const struct circuit_plan *plan)
 {
     size_t most = 0;
     for (enum cuda_tail i = 0; i < TAIL_COUNT; i++) {
@@ -225,12 +225,9 @@ static void take_work(struct layout *layout, const struct circuit_counts *counts
     size_t end = start + larger(3 * domain, domain + h_work + h_staging_bytes(plan));
     block->h_staging = layout->base ? (char *)block->h_work + h_work : NULL;
     end = larger(end, start + most_load_bytes(plan));
-    if (!plan->side)
-        end = larger(end, start + side_bytes(counts, plan));
-    block->side_work = block->load_work;
+    block->sums_work = block->load_work;
+    end = larger(end, start + sums_work_bytes(counts, plan));
     layout->used = aligned(end);
-    if (plan->side)
-        block->side_work = take(layout, side_bytes(counts, plan));
 }
 
 static uint32_t most_scalars(const struct circuit_counts *counts)
@@ -354,11 +351,10 @@ static struct circuit_plan sketch(const struct circuit_counts *counts, bool tabl
 }
 
 /* Everything stays on the device. */
-static bool fits_whole(const struct circuit_counts *counts, uint64_t limit, bool side,
+static bool fits_whole(const struct circuit_counts *counts, uint64_t limit,
                        struct circuit_plan *out)
 {
     *out = sketch(counts, true, true, 2);
-    out->side = side;
     for (enum cuda_section i = 0; i < SECTION_COUNT; i++)
         out->resident[i] = true;
     return measure(counts, out) <= limit;
@@ -391,8 +387,7 @@ static unsigned mib(uint64_t bytes)
 enum cuzk_status plan_circuit(const struct circuit_counts *counts, uint64_t limit,
                               struct circuit_plan *out, struct cuzk_error *err)
 {
-    if (fits_whole(counts, limit, true, out) || fits_whole(counts, limit, false, out) ||
-        fits_streamed(counts, limit, true, BATCH_MAX, out) ||
+    if (fits_whole(counts, limit, out) || fits_streamed(counts, limit, true, BATCH_MAX, out) ||
         fits_streamed(counts, limit, false, BATCH_MAX, out) ||
         fits_streamed(counts, limit, false, 2, out))
         return CUZK_OK;

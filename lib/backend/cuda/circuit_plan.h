@@ -37,7 +37,6 @@ struct circuit_counts {
 struct circuit_plan {
     bool resident[SECTION_COUNT]; /* on the device while the circuit is loaded */
     bool tables;                  /* tails have tables of multiples (msm.h) */
-    bool side;                    /* the witness's sums run beside h, in room of their own */
     unsigned n_slots;             /* witnesses that the device holds */
     uint32_t h_piece;             /* points of h that are multiplied at once */
     uint32_t chunk_points;        /* of a section, while it is loaded or streamed */
@@ -77,7 +76,7 @@ struct circuit_block {
     void *h_work;                   /* scratch of h, over b_rows and c_rows */
     void *h_staging;                /* behind it, if h is streamed */
     void *scalars;                  /* of a tail */
-    void *side_work;                /* scratch of all other sums, one at a time */
+    void *sums_work;                /* scratch of all other sums, one at a time, when h is done */
     void *load_work;                /* staging of points and then scratch, while loading */
     void *sums;                     /* see struct sums_map */
 };

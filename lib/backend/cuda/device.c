@@ -157,33 +157,19 @@ static enum cuzk_status describe(struct backend_device *device, struct cuzk_erro
     return CUZK_OK;
 }
 
-static enum cuzk_status lane_init(struct device_lane *lane, int priority, struct cuzk_error *err)
+static enum cuzk_status make_streams(struct backend_device *device, struct cuzk_error *err)
 {
-    cudaStream_t *const streams[] = {&lane->stream, &lane->planning};
-    for (int i = 0; i < 2; i++) {
-        TRY(device_check(cudaStreamCreateWithPriority(streams[i], cudaStreamNonBlocking, priority),
+    cudaStream_t *const streams[] = {&device->stream, &device->planning, &device->upload_stream};
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++)
+        TRY(device_check(cudaStreamCreateWithFlags(streams[i], cudaStreamNonBlocking),
                          "making a stream", err));
-        TRY(device_check(cudaEventCreateWithFlags(&lane->planned[i], cudaEventDisableTiming),
+    for (int i = 0; i < 2; i++) {
+        TRY(device_check(cudaEventCreateWithFlags(&device->planned[i], cudaEventDisableTiming),
                          "making an event", err));
-        TRY(device_check(cudaEventCreateWithFlags(&lane->added[i], cudaEventDisableTiming),
+        TRY(device_check(cudaEventCreateWithFlags(&device->added[i], cudaEventDisableTiming),
                          "making an event", err));
     }
     return CUZK_OK;
-}
-
-static void lane_free(struct device_lane *lane)
-{
-    if (lane->stream)
-        cudaStreamDestroy(lane->stream);
-    if (lane->planning)
-        cudaStreamDestroy(lane->planning);
-    for (int i = 0; i < 2; i++) {
-        if (lane->planned[i])
-            cudaEventDestroy(lane->planned[i]);
-        if (lane->added[i])
-            cudaEventDestroy(lane->added[i]);
-    }
-    *lane = (struct device_lane){0};
 }
 
 static enum cuzk_status start(struct backend_device *device, struct cuzk_error *err)
@@ -192,24 +178,25 @@ static enum cuzk_status start(struct backend_device *device, struct cuzk_error *
     TRY(device_use(device, err));
     /* Waiting threads sleep: a proof takes long and the processor has other work. */
     TRY(device_check(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync), "setting flags", err));
-    /* The main chain comes first; the side fills what it leaves free. */
-    int least, greatest;
-    TRY(device_check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "reading priorities",
-                     err));
-    TRY(lane_init(&device->main, greatest, err));
-    TRY(lane_init(&device->side, least, err));
-    TRY(device_check(cudaStreamCreateWithFlags(&device->upload_stream, cudaStreamNonBlocking),
-                     "making a stream", err));
+    TRY(make_streams(device, err));
     return device_check(msm_prepare(), "preparing kernels", err);
 }
 
 static void stop(struct backend_device *device)
 {
-    lane_free(&device->main);
-    lane_free(&device->side);
-    if (device->upload_stream)
-        cudaStreamDestroy(device->upload_stream);
-    device->upload_stream = NULL;
+    cudaStream_t *const streams[] = {&device->stream, &device->planning, &device->upload_stream};
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+        if (*streams[i])
+            cudaStreamDestroy(*streams[i]);
+        *streams[i] = NULL;
+    }
+    for (int i = 0; i < 2; i++) {
+        if (device->planned[i])
+            cudaEventDestroy(device->planned[i]);
+        if (device->added[i])
+            cudaEventDestroy(device->added[i]);
+        device->planned[i] = device->added[i] = NULL;
+    }
 }
 
 void device_settle(void)
@@ -240,7 +227,7 @@ enum cuzk_status device_open(const struct backend_options *options, unsigned ind
     device->ordinal = ordinals[index];
     device->budget_bytes = options->vram_budget_bytes;
     pthread_mutex_init(&device->busy, NULL);
-    pthread_mutex_init(&device->planning, NULL);
+    pthread_mutex_init(&device->budget_lock, NULL);
     enum cuzk_status status = start(device, err);
     if (status != CUZK_OK) {
         device_close(device);
@@ -257,7 +244,7 @@ void device_close(struct backend_device *device)
     if (cudaSetDevice(device->ordinal) == cudaSuccess)
         stop(device);
     pthread_mutex_destroy(&device->busy);
-    pthread_mutex_destroy(&device->planning);
+    pthread_mutex_destroy(&device->budget_lock);
     mem_free(device);
 }
 

@@ -7,22 +7,17 @@
 #include <cuda_runtime_api.h>
 #include <pthread.h>
 
-/* A stream for sums, and what a multiplication needs to plan ahead beside it (msm.h). */
-struct device_lane {
-    cudaStream_t stream, planning;
-    cudaEvent_t planned[2], added[2];
-};
-
 struct backend_device {
-    int ordinal;                /* of the CUDA runtime, after CUDA_VISIBLE_DEVICES */
-    uint64_t budget_bytes;      /* for all circuits; 0: what is free */
-    struct device_lane main;    /* rows, quotient, h */
-    struct device_lane side;    /* the sums of the witness, beside them */
-    cudaStream_t upload_stream; /* the next witness */
+    int ordinal;                      /* of the CUDA runtime, after CUDA_VISIBLE_DEVICES */
+    uint64_t budget_bytes;            /* for all circuits; 0: what is free */
+    cudaStream_t stream;              /* of a batch: one thing after another */
+    cudaStream_t planning;            /* what a multiplication plans ahead beside it (msm.h), … */
+    cudaEvent_t planned[2], added[2]; /* … and what orders the two */
+    cudaStream_t upload_stream;       /* the next witness */
     /* One batch of partitions at a time: it fills the device. */
     pthread_mutex_t busy;
-    pthread_mutex_t planning; /* guards the next */
-    uint64_t taken_bytes;     /* of the budget */
+    pthread_mutex_t budget_lock; /* guards the next */
+    uint64_t taken_bytes;        /* of the budget */
     char description[160];
 };
 

@@ -143,7 +143,7 @@ enum cuzk_status section_sum(struct backend_circuit *circuit, enum cuda_section 
                              const uint64_t *const selected[], unsigned n_witnesses,
                              cudaStream_t stream, struct cuzk_error *err)
 {
-    void *work = circuit->block.side_work;
+    void *work = circuit->block.sums_work;
     const struct points_chunk whole = {.n = circuit->counts.n_points[section]};
     if (circuit->plan.resident[section])
         return subset_sum(circuit, section, circuit->block.points[section], &whole, 0, selected,
