@@ -147,6 +147,9 @@ static void free_engine(struct cuzk_engine *engine)
     mem_free(engine);
 }
 
+/* The CUDA backend sums up the bits of ten partitions together, while two more are uploaded. */
+enum { WORKERS_CUDA = 12 };
+
 static void read_options(struct cuzk_engine *engine, const struct cuzk_engine_options *options)
 {
     bool overlapping = strcmp(engine->devices[0].backend, "cuda") == 0;
@@ -161,7 +164,7 @@ static void read_options(struct cuzk_engine *engine, const struct cuzk_engine_op
         .lookahead = options->synthesis_lookahead ? options->synthesis_lookahead : 1,
         .n_devices = engine->setup.n_devices,
         .workers_per_device = options->workers_per_device ? options->workers_per_device
-                              : overlapping               ? 2
+                              : overlapping               ? WORKERS_CUDA
                                                           : 1,
     };
     uint64_t budget = options->memory_budget_bytes ? options->memory_budget_bytes

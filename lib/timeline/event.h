@@ -39,6 +39,7 @@
     X(MSM_B_G2, "us")                                                                              \
     X(MSM_TAILS, "us")       /* full-size variables' part of l, a and b where it is apart */       \
     X(DOWNLOAD, "us")        /* device phase: sums to the host */                                  \
+    X(BATCH_WAIT, "ms")      /* a partition's own part is done; what its batch shares is not */    \
     X(FINISH, "ms")          /* host work on a partition's sums: tails, assembly, bytes */         \
     X(VERIFY, "ms")          /* our verifier on a partition's proof or on the whole job */         \
     X(REPLY, "bytes")        /* the answer is encoded and handed to the connection */

@@ -323,20 +323,19 @@ class Job
   public:
     Job(const msm_size &size, const std::vector<const void *> &points, const Fr *scalars,
         const Side *side)
-        : scratch_(msm_scratch_bytes(&size))
+        : Job(size, points)
     {
-        job_.size = size;
         job_.scalars = scalars;
-        job_.scratch = scratch_.data;
-        job_.scratch_bytes = msm_scratch_bytes(&size);
         if (side)
             side->lend(&job_);
-        for (size_t i = 0; i < points.size(); i++) {
-            sums_.emplace_back(new DeviceArray<g2_affine>(msm_sum_count(&size)));
-            job_.sets[i] = {points[i], sums_[i]->data};
-        }
-        CUDA_OK(
-            cudaMemset(scratch_.data, 0xa5, job_.scratch_bytes)); /* what is not written shows */
+    }
+    /* size says nothing of bitmaps. */
+    Job(const msm_size &size, const std::vector<const void *> &points,
+        const std::vector<const uint64_t *> &bitmaps)
+        : Job(with_bitmaps(size, bitmaps.size()), points)
+    {
+        for (size_t i = 0; i < bitmaps.size(); i++)
+            job_.bitmaps[i] = bitmaps[i];
     }
     void enqueue() const { CUDA_OK(msm_enqueue(&job_, nullptr)); }
     size_t scratch_bytes() const { return job_.scratch_bytes; }
@@ -353,7 +352,40 @@ class Job
         return out;
     }
 
+    /* The sum of a bitmap over set i. */
+    template <class F> typename Group<F>::Point bitmap_result(size_t i, unsigned bitmap) const
+    {
+        using Coordinates = typename Group<F>::Coordinates;
+        Coordinates sum;
+        typename Group<F>::Point out;
+        CUDA_OK(cudaMemcpy(&sum,
+                           static_cast<const Coordinates *>(job_.sets[i].sums) +
+                               msm_bitmap_sum(&job_.size, bitmap),
+                           sizeof sum, cudaMemcpyDeviceToHost));
+        Group<F>::from_affine(&out, &sum);
+        return out;
+    }
+
   private:
+    Job(const msm_size &size, const std::vector<const void *> &points)
+        : scratch_(msm_scratch_bytes(&size))
+    {
+        job_.size = size;
+        job_.scratch = scratch_.data;
+        job_.scratch_bytes = msm_scratch_bytes(&size);
+        for (size_t i = 0; i < points.size(); i++) {
+            sums_.emplace_back(new DeviceArray<g2_affine>(msm_sum_count(&size)));
+            job_.sets[i] = {points[i], sums_[i]->data};
+        }
+        CUDA_OK(
+            cudaMemset(scratch_.data, 0xa5, job_.scratch_bytes)); /* what is not written shows */
+    }
+    static msm_size with_bitmaps(msm_size size, size_t bitmaps)
+    {
+        size.bitmaps = unsigned(bitmaps);
+        return size;
+    }
+
     msm_job job_ = {};
     DeviceArray<unsigned char> scratch_;
     std::vector<std::unique_ptr<DeviceArray<g2_affine>>> sums_; /* room for either group */

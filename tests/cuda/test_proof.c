@@ -154,7 +154,7 @@ static bool prove_within(uint64_t budget, struct work *work, const struct backen
         work->backend->load(device, work->shape, key, &work->circuit, &err);
     if (status == CUZK_OK) {
         assert_true(budget == 0 || work->backend->bytes(work->circuit) <= budget);
-        *streamed = plan_is_batched(&work->circuit->plan);
+        *streamed = !plan_is_resident(&work->circuit->plan);
         prove_together(work, hex);
         work->backend->unload(work->circuit);
     } else {

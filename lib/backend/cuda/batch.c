@@ -1,189 +1,33 @@
 #include "backend/cuda/batch.h"
 
 #include "backend/cuda/msm_finish.h"
-#include "backend/cuda/ntt.h"
+#include "backend/cuda/partition.h"
 #include "backend/cuda/section.h"
-#include "backend/cuda/subset_finish.h"
+#include "backend/cuda/select.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 
 #include <string.h>
 
-/* Events of one partition, and those that a batch shares. They bracket the timeline's spans. */
-enum job_event { ROWS_FROM, ROWS_TO, QUOTIENT_TO, H_TO };
-enum shared_event { SUMS_FROM, TAILS_TO, L_TO, A_TO, B_G1_TO, B_G2_TO, DOWNLOAD_FROM, BATCH_TO };
-_Static_assert(H_TO + 1 == EVENTS_EACH, "events of a partition");
-_Static_assert((int)BATCH_TO < EVENTS_SHARED, "events of a batch");
+/* Events that a batch shares, behind those of its partitions. They bracket the timeline's spans. */
+enum shared_event { BITS_FROM, L_TO, A_TO, B_G1_TO, B_G2_TO, DOWNLOAD_FROM, BATCH_TO };
+_Static_assert(BATCH_TO + 1 == SHARED_EVENTS, "events of a batch");
 
-/* A batch under way. */
-struct batch {
-    struct backend_circuit *circuit;
-    struct job *const *jobs;
-    unsigned n;
-};
-
-static cudaEvent_t job_event(const struct batch *batch, unsigned i, enum job_event event)
+static const cudaEvent_t *events_of(const struct batch *batch, unsigned i)
 {
-    return batch->circuit->events[i * EVENTS_EACH + event];
+    return &batch->circuit->events[i * PARTITION_EVENTS];
 }
 
 static cudaEvent_t shared_event(const struct batch *batch, enum shared_event event)
 {
-    return batch->circuit->events[BATCH_MAX * EVENTS_EACH + event];
-}
-
-static enum cuzk_status record(cudaEvent_t event, cudaStream_t stream, struct cuzk_error *err)
-{
-    return device_check(cudaEventRecord(event, stream), "recording an event", err);
+    return batch->circuit->events[BATCH_MAX * PARTITION_EVENTS + event];
 }
 
 static void *sums_at(const struct backend_circuit *circuit, size_t offset)
 {
     return (char *)circuit->block.sums + offset;
-}
-
-/* --- Multiplications ---------------------------------------------------------------------------
- */
-
-static struct msm_job msm_on(const struct backend_device *device, const struct msm_size *size,
-                             const void *scalars, void *scratch)
-{
-    return (struct msm_job){
-        .size = *size,
-        .scalars = scalars,
-        .scratch = scratch,
-        .scratch_bytes = msm_scratch_bytes(size),
-        .side = device->planning,
-        .planned = {device->planned[0], device->planned[1]},
-        .added = {device->added[0], device->added[1]},
-    };
-}
-
-/* Offset of the sums of one piece of a partition's h. */
-static size_t h_offset(const struct backend_circuit *circuit, unsigned number, uint32_t piece)
-{
-    const uint32_t n_pieces = plan_h_pieces(&circuit->counts, &circuit->plan);
-    return circuit->sums_map.h + ((size_t)number * n_pieces + piece) * circuit->sums_map.h_stride;
-}
-
-static enum cuzk_status multiply_piece(const struct backend_circuit *circuit, unsigned number,
-                                       uint32_t piece, const void *points, struct cuzk_error *err)
-{
-    const struct circuit_block *block = &circuit->block;
-    const struct msm_size size = plan_h_size(&circuit->counts, &circuit->plan, piece);
-    const char *scalars =
-        (const char *)block->a_rows + (size_t)piece * circuit->plan.h_piece * sizeof(struct fr);
-    struct msm_job msm = msm_on(circuit->device, &size, scalars, block->h_work);
-    msm.sets[0] = (struct msm_set){points, sums_at(circuit, h_offset(circuit, number, piece))};
-    return device_check(msm_enqueue(&msm, circuit->device->stream), "multiplication of h", err);
-}
-
-struct h_pass {
-    struct backend_circuit *circuit;
-    unsigned number;
-};
-
-static enum cuzk_status multiply_chunk(void *context, const struct points_chunk *chunk,
-                                       cudaStream_t stream, struct cuzk_error *err)
-{
-    const struct h_pass *pass = context;
-    (void)stream; /* is the batch's */
-    return multiply_piece(pass->circuit, pass->number, chunk->first / pass->circuit->plan.h_piece,
-                          chunk->slots, err);
-}
-
-static enum cuzk_status multiply_h(struct backend_circuit *circuit, unsigned number,
-                                   struct cuzk_error *err)
-{
-    const struct circuit_block *block = &circuit->block;
-    const struct circuit_plan *plan = &circuit->plan;
-    if (!plan->resident[SECTION_H]) {
-        struct h_pass pass = {circuit, number};
-        const struct points_source source = {
-            .group = MSM_G1,
-            .bytes = section_bytes(circuit, SECTION_H),
-            .n = circuit->counts.n_points[SECTION_H],
-            .chunk_points = plan->h_piece,
-            .staging = block->h_staging,
-            .faults = sums_at(circuit, circuit->sums_map.faults),
-        };
-        return points_load(circuit->loader, &source, multiply_chunk, &pass, circuit->device->stream,
-                           err);
-    }
-    for (uint32_t i = 0; i < plan_h_pieces(&circuit->counts, plan); i++)
-        TRY(multiply_piece(circuit, number, i,
-                           (const char *)block->points[SECTION_H] +
-                               (size_t)i * plan->h_piece * msm_slot_bytes(MSM_G1),
-                           err));
-    return CUZK_OK;
-}
-
-/* Offset of the sums of one witness's tail. */
-static size_t tail_offset(const struct backend_circuit *circuit, enum cuda_tail tail, unsigned set,
-                          unsigned number)
-{
-    const size_t n = msm_sum_count(&circuit->plan.tail_size[tail]);
-    return circuit->sums_map.tails[tail][set] +
-           number * n * msm_point_bytes(section_group(tail_section(tail, set)));
-}
-
-/* The sums over one witness's full-size variables. */
-static enum cuzk_status multiply_tails(const struct batch *batch, unsigned number,
-                                       struct cuzk_error *err)
-{
-    const struct backend_circuit *circuit = batch->circuit;
-    const struct circuit_block *block = &circuit->block;
-    const struct backend_device *device = circuit->device;
-    for (enum cuda_tail i = 0; i < TAIL_COUNT; i++) {
-        const struct msm_size *size = &circuit->plan.tail_size[i];
-        if (size->n == 0)
-            continue;
-        TRY(device_check(rows_gather(batch->jobs[number]->slot->values, block->sources[i], size->n,
-                                     block->scalars, device->stream),
-                         "scalars of tails", err));
-        struct msm_job msm = msm_on(device, size, block->scalars, block->sums_work);
-        for (unsigned set = 0; set < 2; set++)
-            msm.sets[set] = (struct msm_set){
-                block->tails[i][set], sums_at(circuit, tail_offset(circuit, i, set, number))};
-        TRY(device_check(msm_enqueue(&msm, device->stream), "multiplication of tails", err));
-    }
-    return CUZK_OK;
-}
-
-/* --- Phases ------------------------------------------------------------------------------------
- */
-
-static enum cuzk_status evaluate(const struct batch *batch, unsigned number, struct cuzk_error *err)
-{
-    const struct backend_circuit *circuit = batch->circuit;
-    const struct circuit_block *block = &circuit->block;
-    const struct job *job = batch->jobs[number];
-    const struct rows_witness witness = {
-        .bits = job->slot->bits,
-        .full = (const char *)job->slot->values + job->witness->n_inputs * sizeof(struct fr),
-        .inputs = job->slot->values,
-    };
-    return device_check(rows_enqueue(&circuit->rows, block->image, &witness,
-                                     circuit->counts.log2_domain, block->a_rows, block->b_rows,
-                                     circuit->device->stream),
-                        "row values", err);
-}
-
-/* Row values and their quotient, which leaves h's scalars in a_rows. */
-static enum cuzk_status make_quotient(const struct batch *batch, unsigned number,
-                                      struct cuzk_error *err)
-{
-    const struct backend_circuit *circuit = batch->circuit;
-    const struct circuit_block *block = &circuit->block;
-    const cudaStream_t stream = circuit->device->stream;
-    TRY(record(job_event(batch, number, ROWS_FROM), stream, err));
-    TRY(evaluate(batch, number, err));
-    TRY(record(job_event(batch, number, ROWS_TO), stream, err));
-    TRY(device_check(ntt_quotient_enqueue(circuit->counts.log2_domain, block->tables, block->a_rows,
-                                          block->b_rows, block->c_rows, stream),
-                     "quotient", err));
-    return record(job_event(batch, number, QUOTIENT_TO), stream, err);
 }
 
 static enum cuzk_status select_bits(const struct batch *batch, cudaStream_t stream,
@@ -195,13 +39,13 @@ static enum cuzk_status select_bits(const struct batch *batch, cudaStream_t stre
     const struct queries *queries = &circuit->queries;
     for (unsigned i = 0; i < batch->n; i++) {
         const struct witness_slot *slot = batch->jobs[i]->slot;
-        TRY(device_check(subset_select(slot->bits, block->a_dense.bits, block->a_dense.ranks,
-                                       counts->n_aux, queries->a.n_inputs,
-                                       counts->n_points[SECTION_A], slot->selected_a, stream),
+        TRY(device_check(bits_select(slot->bits, block->a_dense.bits, block->a_dense.ranks,
+                                     counts->n_aux, queries->a.n_inputs,
+                                     counts->n_points[SECTION_A], slot->selected_a, stream),
                          "selecting bits", err));
-        TRY(device_check(subset_select(slot->bits, block->b_dense.bits, block->b_dense.ranks,
-                                       counts->n_aux, queries->b.n_inputs,
-                                       counts->n_points[SECTION_B_G1], slot->selected_b, stream),
+        TRY(device_check(bits_select(slot->bits, block->b_dense.bits, block->b_dense.ranks,
+                                     counts->n_aux, queries->b.n_inputs,
+                                     counts->n_points[SECTION_B_G1], slot->selected_b, stream),
                          "selecting bits", err));
     }
     return CUZK_OK;
@@ -214,15 +58,12 @@ static const uint64_t *selected_bits(const struct witness_slot *slot, enum cuda_
     return section == SECTION_A ? slot->selected_a : slot->selected_b;
 }
 
-/* All sums but h. */
-static enum cuzk_status sum_witnesses(const struct batch *batch, struct cuzk_error *err)
+/* The sums over the bits of all partitions, and all sums down to the host. */
+static enum cuzk_status enqueue_shared(const struct batch *batch, struct cuzk_error *err)
 {
     struct backend_circuit *circuit = batch->circuit;
     const cudaStream_t stream = circuit->device->stream;
-    TRY(record(shared_event(batch, SUMS_FROM), stream, err));
-    for (unsigned i = 0; i < batch->n; i++)
-        TRY(multiply_tails(batch, i, err));
-    TRY(record(shared_event(batch, TAILS_TO), stream, err));
+    TRY(device_record(shared_event(batch, BITS_FROM), stream, err));
     TRY(select_bits(batch, stream, err));
     for (enum cuda_section section = SECTION_L; section < SECTION_COUNT; section++) {
         const uint64_t *selected[BATCH_MAX];
@@ -230,31 +71,132 @@ static enum cuzk_status sum_witnesses(const struct batch *batch, struct cuzk_err
             selected[i] = selected_bits(batch->jobs[i]->slot, section);
         if (circuit->counts.n_points[section] > 0)
             TRY(section_sum(circuit, section, selected, batch->n, stream, err));
-        TRY(record(shared_event(batch, L_TO + (section - SECTION_L)), stream, err));
+        TRY(device_record(shared_event(batch, L_TO + (section - SECTION_L)), stream, err));
     }
-    return CUZK_OK;
-}
-
-/* All on one stream: each phase fills the device, and two beside each other take longer than one
-   after the other. */
-static enum cuzk_status enqueue(const struct batch *batch, struct cuzk_error *err)
-{
-    struct backend_circuit *circuit = batch->circuit;
-    const cudaStream_t stream = circuit->device->stream;
-    TRY(device_check(cudaMemsetAsync(sums_at(circuit, circuit->sums_map.faults), 0,
-                                     sizeof(struct points_faults), stream),
-                     "clearing faults", err));
-    for (unsigned i = 0; i < batch->n; i++) {
-        TRY(make_quotient(batch, i, err));
-        TRY(multiply_h(circuit, i, err));
-        TRY(record(job_event(batch, i, H_TO), stream, err));
-    }
-    TRY(sum_witnesses(batch, err));
-    TRY(record(shared_event(batch, DOWNLOAD_FROM), stream, err));
+    TRY(device_record(shared_event(batch, DOWNLOAD_FROM), stream, err));
     TRY(device_check(cudaMemcpyAsync(circuit->sums, circuit->block.sums, circuit->sums_map.bytes,
                                      cudaMemcpyDeviceToHost, stream),
                      "downloading sums", err));
-    return record(shared_event(batch, BATCH_TO), stream, err);
+    return device_record(shared_event(batch, BATCH_TO), stream, err);
+}
+
+/* --- Partitions come and go --------------------------------------------------------------------
+ */
+
+/* No more partitions join: the batch is full, or another circuit waits for the device. */
+static bool is_closed(const struct batch *batch)
+{
+    return batch->n == batch->circuit->plan.n_batch ||
+           atomic_load(&batch->circuit->device->leaders_waiting) > 0;
+}
+
+static struct job *take_waiting(const struct batch *batch)
+{
+    struct backend_circuit *circuit = batch->circuit;
+    if (is_closed(batch))
+        return NULL;
+    pthread_mutex_lock(&circuit->lock);
+    struct job *job = circuit->waiting;
+    if (job)
+        circuit->waiting = job->next;
+    pthread_mutex_unlock(&circuit->lock);
+    return job;
+}
+
+static void emit_lock_wait_end(const struct job *job, uint64_t now_ns)
+{
+    timeline_emit(job->scope, TIMELINE_LOCK_WAIT_END,
+                  (int64_t)((now_ns - job->since_ns) / 1000000));
+}
+
+/* The device has come to the first partition that has not begun. */
+static void begin_partition(struct batch *batch)
+{
+    struct job *job = batch->jobs[batch->ended];
+    const uint64_t now_ns = clock_now_ns();
+    emit_lock_wait_end(job, now_ns);
+    job->since_ns = now_ns;
+    batch->begun = true;
+    timeline_emit(job->scope, TIMELINE_GPU_START, -1);
+}
+
+static void emit_gpu_end(struct job *job, uint64_t now_ns)
+{
+    job->device_ns = now_ns - job->since_ns;
+    timeline_emit(job->scope, TIMELINE_GPU_END, (int64_t)(job->device_ns / 1000000));
+}
+
+/* The device has done the partition's own part. */
+static void end_partition(struct batch *batch)
+{
+    struct job *job = batch->jobs[batch->ended++];
+    const uint64_t now_ns = clock_now_ns();
+    emit_gpu_end(job, now_ns);
+    job->since_ns = now_ns;
+    batch->begun = false;
+    timeline_emit(job->scope, TIMELINE_BATCH_WAIT_START, -1);
+}
+
+/* The device has done everything, or something has failed. */
+static void end_batch(const struct batch *batch, uint64_t now_ns)
+{
+    for (unsigned i = 0; i < batch->n; i++) {
+        struct job *job = batch->jobs[i];
+        if (i < batch->ended)
+            timeline_emit(job->scope, TIMELINE_BATCH_WAIT_END,
+                          (int64_t)((now_ns - job->since_ns) / 1000000));
+        else if (i == batch->ended && batch->begun)
+            emit_gpu_end(job, now_ns);
+        else
+            emit_lock_wait_end(job, now_ns);
+    }
+}
+
+static enum cuzk_status await_partition(const struct batch *batch, struct cuzk_error *err)
+{
+    return device_check(cudaEventSynchronize(events_of(batch, batch->ended)[TAILS_TO]), "proving",
+                        err);
+}
+
+/* The last job that was taken in. */
+static enum cuzk_status enqueue_last(struct batch *batch, struct cuzk_error *err)
+{
+    struct backend_circuit *circuit = batch->circuit;
+    const unsigned number = batch->n - 1;
+    TRY(partition_enqueue(circuit, batch->jobs[number]->slot,
+                          sums_at(circuit, number * circuit->sums_map.own_bytes),
+                          events_of(batch, number), err));
+    if (!batch->begun)
+        begin_partition(batch);
+    return CUZK_OK;
+}
+
+/* Takes partitions in while they come. Two are enqueued at a time, so that the device goes from one
+   to the next by itself. When the batch is closed the last one is still under way. */
+static enum cuzk_status enqueue_partitions(struct batch *batch, struct cuzk_error *err)
+{
+    bool idle = false; /* the device has done the last one, which has not been told yet */
+    TRY(enqueue_last(batch, err));
+    for (;;) {
+        const unsigned under_way = batch->n - batch->ended;
+        struct job *job = under_way < 2 ? take_waiting(batch) : NULL;
+        if (job) {
+            if (idle)
+                end_partition(batch);
+            idle = false;
+            batch->jobs[batch->n++] = job;
+            TRY(enqueue_last(batch, err));
+        } else if (under_way == 2) {
+            TRY(await_partition(batch, err));
+            end_partition(batch);
+            begin_partition(batch);
+        } else if (idle || is_closed(batch)) {
+            return CUZK_OK;
+        } else {
+            TRY(await_partition(batch, err));
+            idle = true;
+        }
+    }
 }
 
 /* --- Afterwards --------------------------------------------------------------------------------
@@ -288,18 +230,17 @@ static enum cuzk_status emit_phases(const struct batch *batch, uint64_t end_ns,
                                     struct cuzk_error *err)
 {
     static const enum timeline_span own[] = {TIMELINE_SPAN_EVAL, TIMELINE_SPAN_NTT,
-                                             TIMELINE_SPAN_MSM_H};
-    static const enum timeline_span shared[] = {TIMELINE_SPAN_MSM_TAILS, TIMELINE_SPAN_MSM_L,
-                                                TIMELINE_SPAN_MSM_A, TIMELINE_SPAN_MSM_B_G1,
-                                                TIMELINE_SPAN_MSM_B_G2};
+                                             TIMELINE_SPAN_MSM_H, TIMELINE_SPAN_MSM_TAILS};
+    static const enum timeline_span shared[] = {TIMELINE_SPAN_MSM_L, TIMELINE_SPAN_MSM_A,
+                                                TIMELINE_SPAN_MSM_B_G1, TIMELINE_SPAN_MSM_B_G2};
     for (unsigned i = 0; i < batch->n; i++) {
         const struct timeline_scope *scope = batch->jobs[i]->scope;
-        for (unsigned k = 0; k < 3; k++)
-            TRY(emit_span(batch, scope, own[k], job_event(batch, i, ROWS_FROM + k),
-                          job_event(batch, i, ROWS_TO + k), end_ns, err));
-        for (unsigned k = 0; k < 5; k++)
-            TRY(emit_span(batch, scope, shared[k], shared_event(batch, SUMS_FROM + k),
-                          shared_event(batch, TAILS_TO + k), end_ns, err));
+        for (unsigned k = 0; k < ARRAY_LEN(own); k++)
+            TRY(emit_span(batch, scope, own[k], events_of(batch, i)[ROWS_FROM + k],
+                          events_of(batch, i)[ROWS_TO + k], end_ns, err));
+        for (unsigned k = 0; k < ARRAY_LEN(shared); k++)
+            TRY(emit_span(batch, scope, shared[k], shared_event(batch, BITS_FROM + k),
+                          shared_event(batch, L_TO + k), end_ns, err));
         TRY(emit_span(batch, scope, TIMELINE_SPAN_DOWNLOAD, shared_event(batch, DOWNLOAD_FROM),
                       shared_event(batch, BATCH_TO), end_ns, err));
     }
@@ -316,7 +257,7 @@ static enum cuzk_status hand_out(const struct batch *batch, struct cuzk_error *e
                              err));
 #ifdef CUZK_CUDA_FAULTS
     if (device_flip_is_due())
-        circuit->sums[h_offset(circuit, 0, 0)] ^= 1;
+        circuit->sums[partition_h_offset(circuit, 0)] ^= 1;
 #endif
     for (unsigned i = 0; i < batch->n; i++) {
         struct job *job = batch->jobs[i];
@@ -328,20 +269,34 @@ static enum cuzk_status hand_out(const struct batch *batch, struct cuzk_error *e
     return CUZK_OK;
 }
 
-enum cuzk_status batch_run(struct backend_circuit *circuit, struct job *const jobs[], unsigned n,
-                           struct cuzk_error *err)
+static enum cuzk_status run(struct batch *batch, struct cuzk_error *err)
 {
-    const struct batch batch = {circuit, jobs, n};
-    enum cuzk_status status = enqueue(&batch, err);
+    const struct backend_circuit *circuit = batch->circuit;
+    TRY(device_check(cudaMemsetAsync(sums_at(circuit, circuit->sums_map.faults), 0,
+                                     sizeof(struct points_faults), circuit->device->stream),
+                     "clearing faults", err));
+    TRY(enqueue_partitions(batch, err));
+    TRY(enqueue_shared(batch, err));
+    return device_check(cudaEventSynchronize(shared_event(batch, BATCH_TO)), "proving", err);
+}
+
+enum cuzk_status batch_run(struct batch *batch, struct cuzk_error *err)
+{
+    enum cuzk_status status = run(batch, err);
+    const uint64_t end_ns = clock_now_ns();
+    end_batch(batch, end_ns);
     if (status == CUZK_OK)
-        status = device_check(cudaEventSynchronize(shared_event(&batch, BATCH_TO)), "proving", err);
+        status = emit_phases(batch, end_ns, err);
     if (status == CUZK_OK)
-        status = emit_phases(&batch, clock_now_ns(), err);
-    if (status == CUZK_OK)
-        return hand_out(&batch, err);
+        return hand_out(batch, err);
     /* Whoever comes next finds nothing at work on the circuit's memory. */
     device_settle();
     return status;
+}
+
+static const void *own_sums(const struct job *job, size_t offset)
+{
+    return job->sums + job->number * job->circuit->sums_map.own_bytes + offset;
 }
 
 static void finish_h(const struct job *job, struct g1 *out)
@@ -351,14 +306,14 @@ static void finish_h(const struct job *job, struct g1 *out)
     for (uint32_t i = 0; i < plan_h_pieces(&circuit->counts, &circuit->plan); i++) {
         const struct msm_size size = plan_h_size(&circuit->counts, &circuit->plan, i);
         struct g1 piece;
-        msm_finish_g1(&piece, &size, (const void *)(job->sums + h_offset(circuit, job->number, i)));
+        msm_finish_g1(&piece, &size, own_sums(job, partition_h_offset(circuit, i)));
         g1_add(out, out, &piece);
     }
 }
 
 static const void *tail_sums(const struct job *job, enum cuda_tail tail, unsigned set)
 {
-    return job->sums + tail_offset(job->circuit, tail, set, job->number);
+    return own_sums(job, job->circuit->sums_map.tails[tail][set]);
 }
 
 static void finish_g1(const struct job *job, enum cuda_tail tail, unsigned set, struct g1 *out)
@@ -368,10 +323,8 @@ static void finish_g1(const struct job *job, enum cuda_tail tail, unsigned set, 
     const struct msm_size *size = &circuit->plan.tail_size[tail];
     struct g1 sum;
     g1_set_infinity(out);
-    if (circuit->counts.n_points[section] > 0) {
-        section_add_chunks_g1(circuit, job->sums, section, job->number, job->n_batch, &sum);
-        subset_finish_g1(out, &circuit->all_g1[section], &sum);
-    }
+    if (circuit->counts.n_points[section] > 0)
+        section_finish_g1(circuit, job->sums, section, job->number, job->n_batch, out);
     if (size->n == 0)
         return;
     msm_finish_g1(&sum, size, tail_sums(job, tail, set));
@@ -384,10 +337,8 @@ static void finish_b_g2(const struct job *job, struct g2 *out)
     const struct msm_size *size = &circuit->plan.tail_size[TAIL_B];
     struct g2 sum;
     g2_set_infinity(out);
-    if (circuit->counts.n_points[SECTION_B_G2] > 0) {
-        section_add_chunks_g2(circuit, job->sums, SECTION_B_G2, job->number, job->n_batch, &sum);
-        subset_finish_g2(out, &circuit->all_b_g2, &sum);
-    }
+    if (circuit->counts.n_points[SECTION_B_G2] > 0)
+        section_finish_g2(circuit, job->sums, SECTION_B_G2, job->number, job->n_batch, out);
     if (size->n == 0)
         return;
     msm_finish_g2(&sum, size, tail_sums(job, TAIL_B, 1));

@@ -176,6 +176,11 @@ uint32_t *bucket_sort_finish(cudaStream_t stream, const BucketSort &memory, cons
     const uint32_t n_coarse = ((n_bins - 1) >> levels.fine) + 1, all_bins = n_coarse << levels.fine;
     const uint32_t blocks = entries_max / TILE_ENTRIES + n_coarse;
 
+    if (levels.fine + levels.low == 0) { /* coarse bins are buckets */
+        cudaMemcpyAsync(memory.starts, memory.coarse, (n_buckets + 1) * sizeof *memory.starts,
+                        cudaMemcpyDeviceToDevice, stream);
+        return memory.refs[0];
+    }
     list(stream, memory, memory.coarse, n_coarse, levels.fine, 0);
     cudaMemsetAsync(memory.bins, 0, (all_bins + 1) * sizeof *memory.bins, stream);
     const KeySource<uint16_t> coarse = {memory.rests, memory.refs[0], memory.tiles, memory.n_tiles};
@@ -187,6 +192,11 @@ uint32_t *bucket_sort_finish(cudaStream_t stream, const BucketSort &memory, cons
                     cudaMemcpyDeviceToDevice, stream);
     scatter<<<blocks, SCATTER_THREADS, SCATTER_BYTES, stream>>>(coarse, levels.low, memory.cursors,
                                                                 memory.lows, memory.refs[1]);
+    if (levels.low == 0) { /* bins are buckets */
+        cudaMemcpyAsync(memory.starts, memory.bins, (n_buckets + 1) * sizeof *memory.starts,
+                        cudaMemcpyDeviceToDevice, stream);
+        return memory.refs[1];
+    }
 
     /* Large bins, of which there are none with random scalars. */
     list(stream, memory, memory.bins, n_bins, levels.low, BIN_MAX);

@@ -68,11 +68,6 @@ static enum cuzk_status make_plan(struct backend_circuit *circuit, struct cuzk_e
              mib(plan->rows_bytes), mib(plan->tables_bytes), mib(plan->points_bytes),
              mib(plan->tails_bytes), plan->n_slots, mib(plan->witness_bytes), mib(plan->work_bytes),
              mib(limit), text);
-    if (plan_is_batched(plan))
-        log_info("cuda",
-                 "%s: up to %u partitions share one pass over the streamed points, as many as "
-                 "gpu_workers_per_device lets wait",
-                 device->description, plan->n_slots);
     return CUZK_OK;
 }
 
@@ -106,6 +101,12 @@ static void leave_device(struct backend_circuit *circuit)
     circuit->loader = NULL;
     cudaFreeHost(circuit->sums);
     circuit->sums = NULL;
+    cudaGraphExec_t *const graphs[] = {&circuit->h_graph, &circuit->tails_graph};
+    for (unsigned i = 0; i < 2; i++) {
+        if (*graphs[i])
+            cudaGraphExecDestroy(*graphs[i]);
+        *graphs[i] = NULL;
+    }
     for (unsigned i = 0; i < EVENTS_MAX; i++) {
         if (circuit->events[i])
             cudaEventDestroy(circuit->events[i]);
@@ -163,25 +164,6 @@ static enum cuzk_status build_tails(struct backend_circuit *circuit, const struc
     return device_check(cudaStreamSynchronize(stream), "multiples of points", err);
 }
 
-/* Each section's sum of all points. */
-static enum cuzk_status sum_all(struct backend_circuit *circuit, cudaStream_t stream,
-                                struct cuzk_error *err)
-{
-    const uint64_t *const ones[1] = {NULL};
-    for (enum cuda_section i = SECTION_L; i < SECTION_COUNT; i++) {
-        if (circuit->counts.n_points[i] > 0)
-            TRY(section_sum(circuit, i, ones, 1, stream, err));
-    }
-    TRY(device_check(cudaMemcpyAsync(circuit->sums, circuit->block.sums, circuit->sums_map.bytes,
-                                     cudaMemcpyDeviceToHost, stream),
-                     "summing points", err));
-    TRY(device_check(cudaStreamSynchronize(stream), "summing points", err));
-    for (enum cuda_section i = SECTION_L; i < SECTION_B_G2; i++)
-        section_add_chunks_g1(circuit, circuit->sums, i, 0, 1, &circuit->all_g1[i]);
-    section_add_chunks_g2(circuit, circuit->sums, SECTION_B_G2, 0, 1, &circuit->all_b_g2);
-    return CUZK_OK;
-}
-
 static enum cuzk_status fill(struct backend_circuit *circuit, struct points_loader *loader,
                              const struct tail_list *lists, cudaStream_t stream,
                              struct cuzk_error *err)
@@ -197,8 +179,7 @@ static enum cuzk_status fill(struct backend_circuit *circuit, struct points_load
                      "loading a circuit", err));
     for (enum cuda_section i = 0; i < SECTION_COUNT; i++)
         TRY(section_load(circuit, i, loader, lists, stream, err));
-    TRY(build_tails(circuit, lists, stream, err));
-    return sum_all(circuit, stream, err);
+    return build_tails(circuit, lists, stream, err);
 }
 
 /* Nothing else works on the new block, so the device need not be locked: other circuits' partitions
@@ -215,7 +196,7 @@ static enum cuzk_status fill_on_stream(struct backend_circuit *circuit,
         status = fill(circuit, circuit->loader, lists, stream, err);
     cudaStreamSynchronize(stream);
     cudaStreamDestroy(stream);
-    if (!plan_is_batched(&circuit->plan) && circuit->plan.resident[SECTION_H]) {
+    if (plan_is_resident(&circuit->plan)) {
         points_loader_close(circuit->loader);
         circuit->loader = NULL;
     }

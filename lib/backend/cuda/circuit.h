@@ -12,8 +12,12 @@
 
 struct job;
 
-/* Four for each partition of a batch, then the ends of the witness's sums and of all. */
-enum { EVENTS_EACH = 4, EVENTS_SHARED = 8, EVENTS_MAX = EVENTS_EACH * BATCH_MAX + EVENTS_SHARED };
+/* Of each partition of a batch (partition.h), then of what it shares (batch.c). */
+enum {
+    PARTITION_EVENTS = 5,
+    SHARED_EVENTS = 7,
+    EVENTS_MAX = PARTITION_EVENTS * BATCH_MAX + SHARED_EVENTS
+};
 
 struct backend_circuit {
     struct backend_device *device;
@@ -25,15 +29,14 @@ struct backend_circuit {
     struct circuit_plan plan;
     struct circuit_block block;
     struct sums_map sums_map;
-    void *memory;                   /* the block */
-    cudaEvent_t events[EVENTS_MAX]; /* of the batch at work: see cuda.c */
-    uint8_t *sums;                  /* pinned host copy of block.sums, of the batch at work */
-    struct points_loader *loader;   /* of what is streamed; NULL: nothing is */
-    /* Each section's sum over all its points, which its signed sums are halved with (subset.h). */
-    struct g1 all_g1[SECTION_COUNT];
-    struct g2 all_b_g2;
+    void *memory;                         /* the block */
+    cudaEvent_t events[EVENTS_MAX];       /* of the batch at work */
+    cudaGraphExec_t h_graph, tails_graph; /* recorded by the first partition */
+    uint8_t *sums;                        /* pinned host copy of block.sums, of the batch at work */
+    struct points_loader *loader;         /* of what is streamed; NULL: nothing is */
 
-    /* Partitions wait here for the device; whoever finds nobody at work leads the next batch. */
+    /* Partitions wait here for the device, the oldest first; whoever finds nobody at work leads the
+       next batch. */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a slot was given back, or a batch has ended */
     struct job *waiting;

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Chunks align words of bits and groups of three. A section comes in some thirty chunks and h is
+/* A section comes in some thirty chunks and h is
    multiplied in sixteen pieces: at 2^27 rows each is a few million points, enough to fill a device,
    and scratch of 2 GB. */
-enum { ALIGNMENT = 256, CHUNK_UNIT = 192, CHUNK_MIN = CHUNK_UNIT * 64, CHUNKS = 32, H_PIECES = 16 };
+enum { ALIGNMENT = 256, CHUNK_MIN = POINTS_ALIGNMENT * 192, CHUNKS = 32, H_PIECES = 16 };
 
 static size_t words_of(size_t bits)
 {
@@ -44,13 +44,13 @@ static size_t domain_bytes(const struct circuit_counts *counts)
 /* --- Sizes that follow from a plan -------------------------------------------------------------
  */
 
-bool plan_is_batched(const struct circuit_plan *plan)
+bool plan_is_resident(const struct circuit_plan *plan)
 {
-    for (enum cuda_section i = SECTION_L; i < SECTION_COUNT; i++) {
+    for (enum cuda_section i = 0; i < SECTION_COUNT; i++) {
         if (!plan->resident[i])
-            return true;
+            return false;
     }
-    return false;
+    return true;
 }
 
 uint32_t plan_h_pieces(const struct circuit_counts *counts, const struct circuit_plan *plan)
@@ -70,18 +70,17 @@ struct msm_size plan_h_size(const struct circuit_counts *counts, const struct ci
     };
 }
 
-uint32_t plan_chunks(const struct circuit_counts *counts, const struct circuit_plan *plan,
-                     enum cuda_section section)
+uint32_t plan_parts(const struct circuit_counts *counts, const struct circuit_plan *plan,
+                    enum cuda_section section)
 {
-    if (plan->resident[section])
-        return 1;
-    return (counts->n_points[section] + plan->chunk_points - 1) / plan->chunk_points;
+    return (counts->n_points[section] + plan->sum_points - 1) / plan->sum_points;
 }
 
-/* Witnesses whose subset sums are made at once. */
-static unsigned batch_of(const struct circuit_plan *plan)
+struct msm_size plan_bits_size(enum cuda_section section, uint32_t n, unsigned n_witnesses)
 {
-    return plan_is_batched(plan) ? plan->n_slots : 1;
+    const bool g2 = section_group(section) == MSM_G2;
+    return (struct msm_size){
+        .n = n, .g1_sets = g2 ? 0 : 1, .g2_sets = g2 ? 1 : 0, .bitmaps = n_witnesses};
 }
 
 static size_t h_work_bytes(const struct circuit_counts *counts, const struct circuit_plan *plan)
@@ -96,34 +95,22 @@ static size_t h_staging_bytes(const struct circuit_plan *plan)
     return plan->resident[SECTION_H] ? 0 : points_staging_bytes(MSM_G1, plan->h_piece);
 }
 
-/* Staging and scratch of a chunk while the section is loaded. */
-static size_t load_bytes(const struct circuit_plan *plan, enum cuda_section section)
+size_t plan_staging_bytes(const struct circuit_plan *plan, enum cuda_section section)
 {
-    const enum msm_group group = section_group(section);
-    return aligned(points_staging_bytes(group, plan->chunk_points)) +
-           aligned(subset_combine_scratch_bytes(group, plan->chunk_points));
+    return aligned(points_staging_bytes(section_group(section), plan->chunk_points));
 }
 
-struct subset_job plan_subset_job(enum cuda_section section, uint32_t first_point,
-                                  uint32_t n_points, unsigned n_witnesses)
+/* The sums of a part of a section, from where it lies or from staging. */
+static size_t bits_work_bytes(const struct circuit_counts *counts, const struct circuit_plan *plan,
+                              enum cuda_section section)
 {
-    struct subset_job job = {.group = section_group(section), .n_sums = n_witnesses};
-    for (unsigned i = 0; i < n_witnesses; i++)
-        job.sums[i] = (struct subset_sum){.first_point = first_point, .n_points = n_points};
-    job.scratch_bytes = n_points ? subset_scratch_bytes(&job) : 0;
-    return job;
-}
-
-/* A section's subset sums: of its table, or of each chunk's, which is made first. */
-static size_t subset_bytes(const struct circuit_counts *counts, const struct circuit_plan *plan,
-                           enum cuda_section section)
-{
-    const enum msm_group group = section_group(section);
     const uint32_t n = counts->n_points[section];
-    if (plan->resident[section])
-        return plan_subset_job(section, 0, n, batch_of(plan)).scratch_bytes;
-    return load_bytes(plan, section) + aligned(subset_table_bytes(group, plan->chunk_points)) +
-           plan_subset_job(section, 0, plan->chunk_points, batch_of(plan)).scratch_bytes;
+    const struct msm_size size =
+        plan_bits_size(section, n < plan->sum_points ? n : plan->sum_points, plan->n_batch);
+    if (n == 0)
+        return 0;
+    return (plan->resident[section] ? 0 : plan_staging_bytes(plan, section)) +
+           msm_scratch_bytes(&size);
 }
 
 static size_t sums_work_bytes(const struct circuit_counts *counts, const struct circuit_plan *plan)
@@ -134,15 +121,15 @@ static size_t sums_work_bytes(const struct circuit_counts *counts, const struct 
             most = larger(most, msm_scratch_bytes(&plan->tail_size[i]));
     }
     for (enum cuda_section i = SECTION_L; i < SECTION_COUNT; i++)
-        most = larger(most, subset_bytes(counts, plan, i));
+        most = larger(most, bits_work_bytes(counts, plan, i));
     return aligned(most);
 }
 
-static size_t most_load_bytes(const struct circuit_plan *plan)
+static size_t load_bytes(const struct circuit_plan *plan)
 {
     size_t most = 0;
     for (enum cuda_section i = 0; i < SECTION_COUNT; i++)
-        most = larger(most, load_bytes(plan, i));
+        most = larger(most, plan_staging_bytes(plan, i));
     return most;
 }
 
@@ -193,8 +180,7 @@ static void take_points(struct layout *layout, const struct circuit_counts *coun
         const uint32_t n = counts->n_points[i];
         block->points[i] = NULL;
         if (plan->resident[i])
-            block->points[i] = take(layout, i == SECTION_H ? n * msm_slot_bytes(group)
-                                                           : subset_table_bytes(group, n));
+            block->points[i] = take(layout, n * msm_slot_bytes(group));
     }
 }
 
@@ -224,16 +210,10 @@ static void take_work(struct layout *layout, const struct circuit_counts *counts
     block->c_rows = take(layout, domain);
     size_t end = start + larger(3 * domain, domain + h_work + h_staging_bytes(plan));
     block->h_staging = layout->base ? (char *)block->h_work + h_work : NULL;
-    end = larger(end, start + most_load_bytes(plan));
+    end = larger(end, start + load_bytes(plan));
     block->sums_work = block->load_work;
     end = larger(end, start + sums_work_bytes(counts, plan));
     layout->used = aligned(end);
-}
-
-static uint32_t most_scalars(const struct circuit_counts *counts)
-{
-    const uint32_t la = counts->n_scalars[TAIL_LA], b = counts->n_scalars[TAIL_B];
-    return la > b ? la : b;
 }
 
 /* Lays the block out and counts its parts. */
@@ -260,8 +240,10 @@ static void lay_out(const struct circuit_counts *counts, struct circuit_plan *pl
         take_slot(&layout, counts, &block->slots[i]);
     plan->witness_bytes = layout.used - before;
     before = layout.used;
-    block->scalars = take(&layout, most_scalars(counts) * sizeof(struct fr));
+    for (enum cuda_tail i = 0; i < TAIL_COUNT; i++)
+        block->scalars[i] = take(&layout, counts->n_scalars[i] * sizeof(struct fr));
     plan_sums(counts, plan, &sums);
+    block->own_sums = take(&layout, sums.own_bytes);
     block->sums = take(&layout, sums.bytes);
     take_work(&layout, counts, plan, block);
     plan->work_bytes = layout.used - before;
@@ -286,20 +268,23 @@ void plan_sums(const struct circuit_counts *counts, const struct circuit_plan *p
     size_t used = 0;
     out->h = used;
     out->h_stride = most * msm_point_bytes(MSM_G1);
-    used += aligned((size_t)plan->n_slots * n_pieces * out->h_stride);
+    used += aligned(n_pieces * out->h_stride);
     for (enum cuda_tail i = 0; i < TAIL_COUNT; i++) {
         const size_t n = counts->n_scalars[i] ? msm_sum_count(&plan->tail_size[i]) : 0;
         for (unsigned set = 0; set < 2; set++) {
             out->tails[i][set] = used;
-            used +=
-                aligned(plan->n_slots * n * msm_point_bytes(section_group(tail_section(i, set))));
+            used += aligned(n * msm_point_bytes(section_group(tail_section(i, set))));
         }
     }
+    out->own_bytes = used;
+    used *= plan->n_batch;
     for (enum cuda_section i = 0; i < SECTION_COUNT; i++) {
-        out->subset[i] = used;
-        if (i != SECTION_H)
-            used += aligned((size_t)plan_chunks(counts, plan, i) * plan->n_slots *
-                            msm_point_bytes(section_group(i)));
+        out->bits[i] = used;
+        if (i == SECTION_H)
+            continue;
+        const struct msm_size size = plan_bits_size(i, 1, plan->n_batch);
+        used += aligned((size_t)plan_parts(counts, plan, i) * msm_sum_count(&size) *
+                        msm_point_bytes(section_group(i)));
     }
     out->faults = used;
     used += aligned(sizeof(struct points_faults));
@@ -311,7 +296,7 @@ void plan_sums(const struct circuit_counts *counts, const struct circuit_plan *p
 
 static uint32_t rounded_up(uint32_t n)
 {
-    return (n + CHUNK_UNIT - 1) / CHUNK_UNIT * CHUNK_UNIT;
+    return (n + POINTS_ALIGNMENT - 1) / POINTS_ALIGNMENT * POINTS_ALIGNMENT;
 }
 
 /* A part of the domain, in points. */
@@ -330,14 +315,16 @@ static uint64_t measure(const struct circuit_counts *counts, struct circuit_plan
 
 /* All but the residents. */
 static struct circuit_plan sketch(const struct circuit_counts *counts, bool tables, bool whole,
-                                  unsigned n_slots)
+                                  unsigned n_batch, unsigned n_slots)
 {
     const uint32_t h_piece = part_of(counts, H_PIECES), n_h = counts->n_points[SECTION_H];
     struct circuit_plan plan = {
         .tables = tables,
+        .n_batch = n_batch,
         .n_slots = n_slots,
         .h_piece = whole || n_h < h_piece ? rounded_up(n_h) : h_piece,
         .chunk_points = part_of(counts, CHUNKS),
+        .sum_points = part_of(counts, whole ? 1 : CHUNKS),
     };
     for (enum cuda_tail i = 0; i < TAIL_COUNT; i++)
         plan.tail_size[i] = (struct msm_size){
@@ -354,7 +341,7 @@ static struct circuit_plan sketch(const struct circuit_counts *counts, bool tabl
 static bool fits_whole(const struct circuit_counts *counts, uint64_t limit,
                        struct circuit_plan *out)
 {
-    *out = sketch(counts, true, true, 2);
+    *out = sketch(counts, true, true, BATCH_MAX, SLOTS_MAX);
     for (enum cuda_section i = 0; i < SECTION_COUNT; i++)
         out->resident[i] = true;
     return measure(counts, out) <= limit;
@@ -363,11 +350,11 @@ static bool fits_whole(const struct circuit_counts *counts, uint64_t limit,
 /* As much as fits stays: h first, which would be brought for every partition, then the sections
    that are small for the time they take. */
 static bool fits_streamed(const struct circuit_counts *counts, uint64_t limit, bool tables,
-                          unsigned n_slots, struct circuit_plan *out)
+                          unsigned n_batch, unsigned n_slots, struct circuit_plan *out)
 {
     static const enum cuda_section order[] = {SECTION_H, SECTION_B_G2, SECTION_B_G1, SECTION_L,
                                               SECTION_A};
-    *out = sketch(counts, tables, false, n_slots);
+    *out = sketch(counts, tables, false, n_batch, n_slots);
     if (measure(counts, out) > limit)
         return false;
     for (unsigned i = 0; i < SECTION_COUNT; i++) {
@@ -387,9 +374,10 @@ static unsigned mib(uint64_t bytes)
 enum cuzk_status plan_circuit(const struct circuit_counts *counts, uint64_t limit,
                               struct circuit_plan *out, struct cuzk_error *err)
 {
-    if (fits_whole(counts, limit, out) || fits_streamed(counts, limit, true, BATCH_MAX, out) ||
-        fits_streamed(counts, limit, false, BATCH_MAX, out) ||
-        fits_streamed(counts, limit, false, 2, out))
+    if (fits_whole(counts, limit, out) ||
+        fits_streamed(counts, limit, true, BATCH_MAX, SLOTS_MAX, out) ||
+        fits_streamed(counts, limit, false, BATCH_MAX, SLOTS_MAX, out) ||
+        fits_streamed(counts, limit, false, 2, 2, out))
         return CUZK_OK;
     return error_set(
         err, CUZK_RESOURCE_EXHAUSTED,

@@ -2,15 +2,15 @@
    again for every batch of partitions, and where in the one block everything lies. No device is
    touched here.
 
-   A key of a 32 GiB PoRep takes 90 GB in the form that sums want. On a card that holds it all,
-   partitions are proven one after the other. On a smaller one, h is brought for every partition,
-   behind whose additions the transfer hides, and the other sections once for all partitions of a
-   batch (spec/gpu.md, section 4.6). */
+   Partitions are proven in batches: each its rows, quotient, h and tails, one after the other, then
+   for all of them together the sums over bits, which take an addition a point whatever their number
+   (msm.h). A key of a 32 GiB PoRep takes 80 GB in the form that sums want. On a card that does not
+   hold it all, h is brought for every partition, behind whose additions the transfer hides, and the
+   other sections once for a batch (spec/gpu.md, section 4.6). */
 #ifndef CUDA_CIRCUIT_PLAN_H
 #define CUDA_CIRCUIT_PLAN_H
 
 #include "backend/cuda/msm.h"
-#include "backend/cuda/subset.h"
 
 #include <cuzk/status.h>
 #include <stdbool.h>
@@ -21,7 +21,8 @@ enum cuda_section { SECTION_H, SECTION_L, SECTION_A, SECTION_B_G1, SECTION_B_G2,
    two groups. */
 enum cuda_tail { TAIL_LA, TAIL_B, TAIL_COUNT };
 
-enum { BATCH_MAX = SUBSET_SUMS_MAX };
+/* As many partitions as a 32 GiB PoRep has; and two whose witnesses are uploaded meanwhile. */
+enum { BATCH_MAX = 10, SLOTS_MAX = BATCH_MAX + 2 };
 
 /* What a plan follows from. */
 struct circuit_counts {
@@ -37,9 +38,11 @@ struct circuit_counts {
 struct circuit_plan {
     bool resident[SECTION_COUNT]; /* on the device while the circuit is loaded */
     bool tables;                  /* tails have tables of multiples (msm.h) */
+    unsigned n_batch;             /* partitions of a batch, at most */
     unsigned n_slots;             /* witnesses that the device holds */
     uint32_t h_piece;             /* points of h that are multiplied at once */
     uint32_t chunk_points;        /* of a section, while it is loaded or streamed */
+    uint32_t sum_points;          /* of a section, whose bits are summed up at once */
     struct msm_size tail_size[TAIL_COUNT];
 
     /* Bytes of the block's parts. */
@@ -68,25 +71,28 @@ struct circuit_block {
     void *image;  /* rows */
     void *tables; /* transforms */
     struct cuda_density a_dense, b_dense;
-    void *points[SECTION_COUNT];   /* h: slots; others: tables of signed groups (subset.h) */
+    void *points[SECTION_COUNT];   /* slots; NULL: not resident */
     void *tails[TAIL_COUNT][2];    /* points of full-size variables */
     uint32_t *sources[TAIL_COUNT]; /* where their values are among a slot's */
-    struct witness_slot slots[BATCH_MAX];
+    struct witness_slot slots[SLOTS_MAX];
     void *a_rows, *b_rows, *c_rows; /* h's scalars end up in a_rows */
     void *h_work;                   /* scratch of h, over b_rows and c_rows */
     void *h_staging;                /* behind it, if h is streamed */
-    void *scalars;                  /* of a tail */
+    void *scalars[TAIL_COUNT];      /* of the partition at work */
+    void *own_sums;                 /* likewise, own_bytes of struct sums_map */
     void *sums_work;                /* scratch of all other sums, one at a time, when h is done */
     void *load_work;                /* staging of points and then scratch, while loading */
     void *sums;                     /* see struct sums_map */
 };
 
-/* Byte offsets of results among a batch's sums, which come back to the host in one piece. */
+/* Byte offsets of results among a batch's sums, which come back to the host in one piece: for each
+   witness own_bytes with the sums of its multiplications, and what the batch shares. */
 struct sums_map {
-    size_t h;                     /* for each witness and piece h_stride bytes */
-    size_t tails[TAIL_COUNT][2];  /* for each witness the sums of a multiplication */
-    size_t subset[SECTION_COUNT]; /* for each chunk one point for each witness of the batch */
-    size_t faults;                /* struct points_faults of what was streamed */
+    size_t own_bytes;
+    size_t h;                    /* among a witness's own: for each piece h_stride bytes */
+    size_t tails[TAIL_COUNT][2]; /* likewise: the sums of a multiplication */
+    size_t bits[SECTION_COUNT];  /* for each part of a section the sums of plan_bits_size */
+    size_t faults;               /* struct points_faults of what was streamed */
     size_t h_stride;
     size_t bytes;
 };
@@ -113,22 +119,22 @@ void plan_lay_out(const struct circuit_counts *counts, const struct circuit_plan
 void plan_sums(const struct circuit_counts *counts, const struct circuit_plan *plan,
                struct sums_map *out);
 
-/* Whether any section but h is streamed, which is what batches are for. */
-bool plan_is_batched(const struct circuit_plan *plan);
+/* Whether nothing is streamed. */
+bool plan_is_resident(const struct circuit_plan *plan);
 
 /* Multiplications of h, and their size: all but the last one have plan->h_piece points. */
 uint32_t plan_h_pieces(const struct circuit_counts *counts, const struct circuit_plan *plan);
 struct msm_size plan_h_size(const struct circuit_counts *counts, const struct circuit_plan *plan,
                             uint32_t piece);
 
-/* The sums of a part of a section for n witnesses, as far as the plan knows them: `scratch_bytes`
-   is what they take; tables, bits and memory are to be filled in. */
-struct subset_job plan_subset_job(enum cuda_section section, uint32_t first_point,
-                                  uint32_t n_points, unsigned n_witnesses);
+/* Room for a chunk of a section on its way. */
+size_t plan_staging_bytes(const struct circuit_plan *plan, enum cuda_section section);
 
-/* Jobs that make a section's subset sum: one, or one for each chunk that is streamed. */
-uint32_t plan_chunks(const struct circuit_counts *counts, const struct circuit_plan *plan,
-                     enum cuda_section section);
+/* A section's bits are summed up in parts of plan->sum_points, the last one being what is left;
+   and the size of such a job over n points for so many witnesses. */
+uint32_t plan_parts(const struct circuit_counts *counts, const struct circuit_plan *plan,
+                    enum cuda_section section);
+struct msm_size plan_bits_size(enum cuda_section section, uint32_t n, unsigned n_witnesses);
 
 /* "h, b_g2 on the card; l, a, b_g1 streamed" */
 void plan_describe(const struct circuit_plan *plan, char *text, size_t bytes);

@@ -1,9 +1,8 @@
 /* Partitions on a device: witness up, work, sums down.
 
    Threads bring one partition each. A partition's witness is uploaded to a slot while others are
-   worked on; then it waits for its turn. Whoever finds nobody at work leads the next batch: one
-   partition where the whole key is on the device, and all that wait where sections are streamed,
-   which then come once for all of them. */
+   worked on; then it waits for its turn. Whoever finds nobody at work leads the next batch, which
+   takes in those that wait and those that come while it is at work. */
 #include "backend/cuda/cuda.h"
 
 #include "backend/cuda/batch.h"
@@ -45,44 +44,19 @@ static enum cuzk_status wipe(const struct job *job, struct cuzk_error *err)
 
 /* --- Turns ------------------------------------------------------------------------------------ */
 
-/* Takes jobs off the waiting list, the oldest first. The circuit's lock is held. */
-static unsigned take_batch(struct backend_circuit *circuit, struct job *batch[BATCH_MAX])
+/* Runs a batch of those that wait on the device, which other circuits may be using until then. */
+static void lead(struct batch *batch)
 {
-    const unsigned most = plan_is_batched(&circuit->plan) ? BATCH_MAX : 1;
-    unsigned n = 0;
-    while (circuit->waiting && n < most) {
-        batch[n++] = circuit->waiting;
-        circuit->waiting = circuit->waiting->next;
-    }
-    return n;
-}
-
-static void emit_to_all(struct job *const batch[], unsigned n, enum timeline_kind kind,
-                        int64_t value)
-{
-    for (unsigned i = 0; i < n; i++)
-        timeline_emit(batch[i]->scope, kind, value);
-}
-
-/* Runs a batch on the device, which other circuits may be using until then. */
-static void lead(struct backend_circuit *circuit, struct job *const batch[], unsigned n)
-{
-    struct backend_device *device = circuit->device;
+    struct backend_device *device = batch->circuit->device;
     struct cuzk_error err = {0};
+    atomic_fetch_add(&device->leaders_waiting, 1);
     pthread_mutex_lock(&device->busy);
-    const uint64_t start = clock_now_ns();
-    for (unsigned i = 0; i < n; i++)
-        timeline_emit(batch[i]->scope, TIMELINE_LOCK_WAIT_END,
-                      (int64_t)((start - batch[i]->waiting_since_ns) / 1000000));
-    emit_to_all(batch, n, TIMELINE_GPU_START, -1);
-    const enum cuzk_status status = batch_run(circuit, batch, n, &err);
-    const uint64_t took_ns = clock_now_ns() - start;
-    emit_to_all(batch, n, TIMELINE_GPU_END, (int64_t)(took_ns / 1000000));
+    atomic_fetch_sub(&device->leaders_waiting, 1);
+    const enum cuzk_status status = batch_run(batch, &err);
     pthread_mutex_unlock(&device->busy);
-    for (unsigned i = 0; i < n; i++) {
-        batch[i]->device_ns = took_ns / n;
-        batch[i]->status = status;
-        batch[i]->err = err;
+    for (unsigned i = 0; i < batch->n; i++) {
+        batch->jobs[i]->status = status;
+        batch->jobs[i]->err = err;
     }
 }
 
@@ -90,7 +64,7 @@ static void lead(struct backend_circuit *circuit, struct job *const batch[], uns
 static enum cuzk_status take_turn(struct job *job, struct cuzk_error *err)
 {
     struct backend_circuit *circuit = job->circuit;
-    job->waiting_since_ns = clock_now_ns();
+    job->since_ns = clock_now_ns();
     timeline_emit(job->scope, TIMELINE_LOCK_WAIT_START, -1);
     pthread_mutex_lock(&circuit->lock);
     struct job **last = &circuit->waiting;
@@ -102,14 +76,14 @@ static enum cuzk_status take_turn(struct job *job, struct cuzk_error *err)
             pthread_cond_wait(&circuit->changed, &circuit->lock);
             continue;
         }
-        struct job *batch[BATCH_MAX];
-        const unsigned n = take_batch(circuit, batch);
+        struct batch batch = {.circuit = circuit, .jobs = {circuit->waiting}, .n = 1};
+        circuit->waiting = circuit->waiting->next;
         circuit->at_work = true;
         pthread_mutex_unlock(&circuit->lock);
-        lead(circuit, batch, n);
+        lead(&batch);
         pthread_mutex_lock(&circuit->lock);
-        for (unsigned i = 0; i < n; i++)
-            batch[i]->done = true;
+        for (unsigned i = 0; i < batch.n; i++)
+            batch.jobs[i]->done = true;
         circuit->at_work = false;
         pthread_cond_broadcast(&circuit->changed);
     }

@@ -52,6 +52,11 @@ enum cuzk_status device_check(int code, const char *what, struct cuzk_error *err
                      cudaGetErrorString((cudaError_t)code));
 }
 
+enum cuzk_status device_record(cudaEvent_t event, cudaStream_t stream, struct cuzk_error *err)
+{
+    return device_check(cudaEventRecord(event, stream), "recording an event", err);
+}
+
 enum cuzk_status device_use(const struct backend_device *device, struct cuzk_error *err)
 {
     return device_check(cudaSetDevice(device->ordinal), "selecting the device", err);

@@ -6,6 +6,7 @@
 
 #include <cuda_runtime_api.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 struct backend_device {
     int ordinal;                      /* of the CUDA runtime, after CUDA_VISIBLE_DEVICES */
@@ -16,6 +17,7 @@ struct backend_device {
     cudaStream_t upload_stream;       /* the next witness */
     /* One batch of partitions at a time: it fills the device. */
     pthread_mutex_t busy;
+    atomic_uint leaders_waiting; /* for it: of other circuits' batches */
     pthread_mutex_t budget_lock; /* guards the next */
     uint64_t taken_bytes;        /* of the budget */
     char description[160];
@@ -24,6 +26,8 @@ struct backend_device {
 /* CUZK_OK, or CUZK_DEVICE_FAULT that says what failed and how. `code`: a cudaError_t, or what our
    own launching functions return. The runtime's last error is cleared. */
 enum cuzk_status device_check(int code, const char *what, struct cuzk_error *err);
+
+enum cuzk_status device_record(cudaEvent_t event, cudaStream_t stream, struct cuzk_error *err);
 
 #ifdef CUZK_CUDA_FAULTS
 /* For tests: lets `after` checks pass and fails the next one, once. */

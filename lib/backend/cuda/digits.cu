@@ -2,6 +2,8 @@
 
 #include "scatter.cuh"
 
+#include <algorithm>
+
 static Windows windows_of(int count)
 {
     Windows windows = {};
@@ -35,11 +37,27 @@ static int cut_into_batches(const struct msm_size &size, const Windows &windows,
     return count;
 }
 
+/* Rows and columns of fewer buckets than this many bits number could not be halved as often as all
+   are (HALVINGS_ALONE, msm_parts.cuh). */
+static constexpr int PATTERN_BITS_MIN = 7;
+
+static Windows window_of_bitmaps(const struct msm_size &size)
+{
+    Windows windows = {};
+    windows.count = 1;
+    windows.width[0] = 1 + std::max(int(size.bitmaps), PATTERN_BITS_MIN);
+    return windows;
+}
+
 /* The cheapest number of windows: an entry costs its sorting and an addition, a bucket two
    additions in shorter rounds. In halves of an entry's cost; weights from the measured
    break-even points of spec/gpu-msm.md, section 3 (12 or 13 windows at 2^24, 11 or 12 at 2^26). */
 int make_batches(const struct msm_size &size, Windows *windows, Batch batches[MSM_WINDOWS_MAX])
 {
+    if (size.bitmaps > 0) {
+        *windows = window_of_bitmaps(size);
+        return cut_into_batches(size, *windows, batches);
+    }
     uint64_t best_cost = UINT64_MAX;
     for (int count = 11; count <= MSM_WINDOWS_MAX; count++) {
         Windows candidate = windows_of(count);
@@ -67,10 +85,14 @@ Windows make_matrices(const struct msm_size &size, const Batch *batches, int n_b
     return matrices;
 }
 
-DigitMemory DigitMemory::take(Arena &arena, uint32_t n, uint32_t entries_max, uint32_t buckets_max)
+DigitMemory DigitMemory::take(Arena &arena, const struct msm_size &size, uint32_t entries_max,
+                              uint32_t buckets_max)
 {
     DigitMemory memory = {};
-    memory.planes = arena.take<uint32_t>(size_t(8) * n);
+    if (size.bitmaps > 0)
+        memory.patterns = arena.take<uint16_t>(size.n);
+    else
+        memory.planes = arena.take<uint32_t>(size_t(8) * size.n);
     memory.sort = BucketSort::take(arena, entries_max, buckets_max);
     return memory;
 }
@@ -114,16 +136,41 @@ __global__ void split_scalars(const Fr *scalars, uint32_t n, Offset offset, uint
     }
 }
 
-void prepare_digits(cudaStream_t stream, const DigitMemory &memory, const Windows &windows,
-                    const void *scalars, uint32_t n)
+struct Bitmaps {
+    const uint64_t *of[MSM_BITMAPS_MAX];
+};
+
+__global__ void pack_patterns(const __grid_constant__ Bitmaps bitmaps, unsigned count, uint32_t n,
+                              uint16_t *patterns)
 {
+    static_assert(MSM_BITMAPS_MAX <= 16, "a pattern is 16 bits");
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    uint32_t pattern = 0;
+    for (unsigned k = 0; k < count; k++)
+        pattern |= uint32_t(bitmaps.of[k][i / 64] >> i % 64 & 1) << k;
+    patterns[i] = uint16_t(pattern);
+}
+
+void prepare_digits(cudaStream_t stream, const DigitMemory &memory, const Windows &windows,
+                    const struct msm_job &job)
+{
+    const uint32_t n = job.size.n;
+    if (job.size.bitmaps > 0) {
+        Bitmaps bitmaps = {};
+        std::copy_n(job.bitmaps, job.size.bitmaps, bitmaps.of);
+        pack_patterns<<<(n + 255) / 256, 256, 0, stream>>>(bitmaps, job.size.bitmaps, n,
+                                                           memory.patterns);
+        return;
+    }
     Offset offset = {};
     for (int w = 0; w + 1 < windows.count; w++) {
         int bit = windows.position[w + 1] - 1;
         offset.word[bit / 32] |= 1u << (bit % 32);
     }
-    split_scalars<<<(n + 255) / 256, 256, 0, stream>>>(static_cast<const Fr *>(scalars), n, offset,
-                                                       memory.planes);
+    split_scalars<<<(n + 255) / 256, 256, 0, stream>>>(static_cast<const Fr *>(job.scalars), n,
+                                                       offset, memory.planes);
 }
 
 /* The entries of a batch, window after window. */
@@ -157,32 +204,64 @@ struct DigitSource {
     }
 };
 
-uint32_t *sort_digits(cudaStream_t stream, const DigitMemory &memory, const Windows &windows,
-                      const Batch &batch, const struct msm_size &size)
+/* Points by their patterns. */
+struct PatternSource {
+    const uint16_t *patterns;
+    uint32_t n;
+
+    __device__ __forceinline__ uint32_t tiles() const { return (n - 1) / TILE_ENTRIES + 1; }
+    __device__ __forceinline__ Tile open(uint32_t tile) const
+    {
+        return {tile * TILE_ENTRIES, min(n, (tile + 1) * TILE_ENTRIES), 0, 0};
+    }
+    __device__ __forceinline__ uint32_t key(const Tile &, uint32_t i) const
+    {
+        return patterns[i] ? patterns[i] : NO_KEY;
+    }
+    __device__ __forceinline__ uint32_t ref(const Tile &, uint32_t i) const { return i; }
+};
+
+/* The first level, by coarse bins. */
+template <class Source>
+static void sort_coarsely(cudaStream_t stream, const BucketSort &sort, const Source &source,
+                          uint32_t blocks, const Levels &levels)
 {
-    const uint32_t n_buckets = batch.buckets(), entries = uint32_t(batch.count) * size.n;
-    const Levels levels = make_levels(entries, n_buckets, batch.width - 1);
-    DigitSource source = {};
-    source.planes = memory.planes;
-    source.n = size.n;
-    source.per_window = (size.n + TILE_ENTRIES - 1) / TILE_ENTRIES;
-    source.points = size.tables ? size.n : 0;
-    source.windows = windows;
-    source.batch = batch;
-    const BucketSort &sort = memory.sort;
-    uint32_t blocks = source.per_window * uint32_t(batch.count);
-    int rest_bits = levels.fine + levels.low;
+    const int rest_bits = levels.fine + levels.low;
     bucket_sort_clear(stream, sort);
     count_parts<<<blocks, SCATTER_THREADS, 0, stream>>>(source, rest_bits, sort.coarse);
     bucket_sort_begin(stream, sort);
     scatter<<<blocks, SCATTER_THREADS, SCATTER_BYTES, stream>>>(source, rest_bits, sort.cursors,
                                                                 sort.rests, sort.refs[0]);
-    return bucket_sort_finish(stream, sort, levels, entries, n_buckets);
+}
+
+uint32_t *sort_digits(cudaStream_t stream, const DigitMemory &memory, const Windows &windows,
+                      const Batch &batch, const struct msm_size &size)
+{
+    const uint32_t n_buckets = batch.buckets(), entries = uint32_t(batch.count) * size.n;
+    const Levels levels = make_levels(entries, n_buckets, batch.width - 1);
+    const uint32_t per_window = (size.n - 1) / TILE_ENTRIES + 1;
+    if (size.bitmaps > 0) {
+        const PatternSource source = {memory.patterns, size.n};
+        sort_coarsely(stream, memory.sort, source, per_window, levels);
+    } else {
+        DigitSource source = {};
+        source.planes = memory.planes;
+        source.n = size.n;
+        source.per_window = per_window;
+        source.points = size.tables ? size.n : 0;
+        source.windows = windows;
+        source.batch = batch;
+        sort_coarsely(stream, memory.sort, source, per_window * uint32_t(batch.count), levels);
+    }
+    return bucket_sort_finish(stream, memory.sort, levels, entries, n_buckets);
 }
 
 cudaError_t prepare_sorting()
 {
     cudaError_t result = cudaFuncSetAttribute(
         scatter<DigitSource, uint16_t>, cudaFuncAttributeMaxDynamicSharedMemorySize, SCATTER_BYTES);
+    if (result == cudaSuccess)
+        result = cudaFuncSetAttribute(scatter<PatternSource, uint16_t>,
+                                      cudaFuncAttributeMaxDynamicSharedMemorySize, SCATTER_BYTES);
     return result == cudaSuccess ? prepare_bucket_sort() : result;
 }

@@ -1,5 +1,5 @@
-/* Windows, digits and buckets of a multi-scalar multiplication: everything before points are
-   touched. */
+/* Windows, digits and buckets of a multi-scalar multiplication, and patterns of bitmaps, which
+   count as digits of one window: everything before points are touched. */
 #ifndef CUDA_DIGITS_H
 #define CUDA_DIGITS_H
 
@@ -16,7 +16,8 @@ struct Windows {
 
 /* Consecutive windows that are worked on together, and the buckets that their digits fall into:
    2^(width - 1) to a matrix. Without tables the windows are of one width and each has a matrix of
-   its own; with tables the batch has one, for the widest. */
+   its own; with tables the batch has one, for the widest. Digit d ≥ 1 goes into bucket d - 1, a
+   pattern p ≥ 1 into bucket p. */
 struct Batch {
     int first, count;
     int width;
@@ -32,13 +33,20 @@ int make_batches(const struct msm_size &size, Windows *windows, Batch batches[MS
 Windows make_matrices(const struct msm_size &size, const Batch *batches, int n_batches,
                       const Windows &windows);
 
+/* Bucket b weighs b plus this. */
+static inline unsigned least_weight(const struct msm_size &size)
+{
+    return size.bitmaps > 0 ? 0 : 1;
+}
+
 /* Sums of one result: for each matrix one a bit of the row number, which are column_bits_of(width),
-   and one a bit of the column number and one, which are row_bits_of(width) + 1. */
-static inline unsigned count_sums(const Windows &matrices)
+   and one a bit of the column number plus the least weight, which are row_bits_of(width) plus
+   it. */
+static inline unsigned count_sums(const struct msm_size &size, const Windows &matrices)
 {
     unsigned count = 0;
     for (int i = 0; i < matrices.count; i++)
-        count += unsigned(matrices.width[i]);
+        count += unsigned(matrices.width[i]) - 1 + least_weight(size);
     return count;
 }
 
@@ -55,19 +63,21 @@ static inline __host__ __device__ int column_bits_of(int width)
 
 /* Device memory of sorting one batch. */
 struct DigitMemory {
-    uint32_t *planes; /* 8·n words: the scalars, word by word */
+    uint32_t *planes;   /* 8·n words: the scalars, word by word */
+    uint16_t *patterns; /* or n patterns */
     BucketSort sort;
 
-    static DigitMemory take(Arena &arena, uint32_t n, uint32_t entries_max, uint32_t buckets_max);
+    static DigitMemory take(Arena &arena, const struct msm_size &size, uint32_t entries_max,
+                            uint32_t buckets_max);
 };
 
-/* Cuts n scalars (Montgomery form) for the digits of all batches to come. */
+/* Cuts the job's scalars for the digits of all batches to come, or packs its patterns. */
 void prepare_digits(cudaStream_t stream, const DigitMemory &memory, const Windows &windows,
-                    const void *scalars, uint32_t n);
+                    const struct msm_job &job);
 
 /* Sorts a batch's entries by bucket: fills sort.starts and returns the references in the order
-   of their buckets. Scalar i of window w refers to point i, with tables w·n + i. Digits 0 are left
-   out. */
+   of their buckets. Scalar i of window w refers to point i, with tables w·n + i. Digits and
+   patterns 0 are left out. */
 uint32_t *sort_digits(cudaStream_t stream, const DigitMemory &memory, const Windows &windows,
                       const Batch &batch, const struct msm_size &size);
 

@@ -28,7 +28,7 @@ struct Msm {
             cudaEventRecord(job.added[0], stream);
             cudaStreamWaitEvent(side, job.added[0]);
         }
-        planner.prepare(job.scalars, side);
+        planner.prepare(job, side);
         g1.prepare(stream);
         g2.prepare(stream);
         for (int i = 0; i < planner.n_batches; i++) {
@@ -56,7 +56,8 @@ bool is_sound(const msm_size &size)
 {
     return size.n >= 1 && size.n <= 1u << 27 && size.g1_sets <= MSM_SETS_MAX &&
            size.g2_sets <= MSM_SETS_MAX && size.g1_sets + size.g2_sets >= 1 &&
-           size.g1_sets + size.g2_sets <= MSM_SETS_MAX;
+           size.g1_sets + size.g2_sets <= MSM_SETS_MAX &&
+           (size.bitmaps == 0 || (size.bitmaps <= MSM_BITMAPS_MAX && !size.tables));
 }
 
 Windows windows_of(const msm_size &size)
@@ -107,7 +108,7 @@ extern "C" size_t msm_scratch_bytes(const struct msm_size *size)
 
 extern "C" uint32_t msm_sum_count(const struct msm_size *size)
 {
-    return count_sums(matrices_of(*size));
+    return count_sums(*size, matrices_of(*size));
 }
 
 extern "C" size_t msm_slots(const struct msm_size *size)
@@ -127,6 +128,13 @@ extern "C" void msm_positions(const struct msm_size *size, unsigned *positions)
         for (unsigned bit = 0; bit <= row_bits; bit++) /* of column numbers and one */
             *positions++ = position + bit;
     }
+}
+
+extern "C" unsigned msm_bitmap_sum(const struct msm_size *size, unsigned bitmap)
+{
+    const int width = matrices_of(*size).width[0];
+    const unsigned row_bits = unsigned(row_bits_of(width));
+    return bitmap < row_bits ? unsigned(column_bits_of(width)) + bitmap : bitmap - row_bits;
 }
 
 extern "C" int msm_enqueue(const struct msm_job *job, struct CUstream_st *stream)

@@ -114,13 +114,13 @@ template <class F> struct SetSums {
 
 constexpr int WEIGH_THREADS = 128;
 
-/* Rows count by their number, columns by theirs and one. A sum is that of the cells whose weight
-   has one certain bit: for each matrix the rows' bits, then the columns' (see msm_positions). Each
-   block makes one; blockIdx.y is the set. */
+/* Rows count by their number, columns by theirs plus the least weight. A sum is that of the cells
+   whose weight has one certain bit: for each matrix the rows' bits, then the columns' (see
+   msm_positions). Each block makes one; blockIdx.y is the set. */
 template <class F>
 __global__ void __launch_bounds__(WEIGH_THREADS)
     weigh_cells(const Xyzz<F> *cells, uint32_t stride, const __grid_constant__ Windows matrices,
-                const __grid_constant__ SetSums<F> sums)
+                uint32_t least, const __grid_constant__ SetSums<F> sums)
 {
     __shared__ Xyzz<F> shared[WEIGH_THREADS];
     int matrix = 0, bit = int(blockIdx.x);
@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(WEIGH_THREADS)
     uint32_t count = 1u << (column_bits - 1);
     if (bit >= column_bits) {
         bit -= column_bits;
-        cells += (1u << column_bits) - 1; /* weight 1 is column 0 */
+        cells += (1u << column_bits) - least; /* the least weight is that of column 0 */
         count = bit < row_bits ? 1u << (row_bits - 1) : 1;
     }
     Xyzz<F> sum = Xyzz<F>::infinity();
@@ -241,7 +241,7 @@ template <class F> void Adder<F>::finish(const msm_set *sets, cudaStream_t strea
     for (uint32_t set = 0; set < n_sets; set++)
         sums.of[set] = static_cast<Affine<F> *>(sets[set].sums);
     weigh_cells<F><<<dim3(planner.n_sums(), n_sets), WEIGH_THREADS, 0, stream>>>(
-        cells, cell_stride, planner.matrices, sums);
+        cells, cell_stride, planner.matrices, least_weight(planner.size), sums);
 }
 
 template <class F> auto Adder<F>::width_of(const Batch &batch) const -> const Width &

@@ -40,11 +40,11 @@ struct Planner {
     /* Lays the job out; takes memory for planning. */
     Planner(const msm_size &size, Arena &arena);
     /* Before the first batch. */
-    void prepare(const void *scalars, cudaStream_t stream) const;
+    void prepare(const msm_job &job, cudaStream_t stream) const;
     /* Which additions fill a batch's buckets. */
     void plan(const Batch &batch, const Planned &out, cudaStream_t stream) const;
 
-    unsigned n_sums() const { return count_sums(matrices); }
+    unsigned n_sums() const { return count_sums(size, matrices); }
     uint32_t entries_of(const Batch &batch) const { return uint32_t(batch.count) * size.n; }
     /* Rounds of adding up the groups of a bucket; there are several only with skewed scalars. */
     int bucket_rounds(const Batch &batch) const;

@@ -34,7 +34,7 @@ Planner::Planner(const msm_size &job_size, Arena &arena) : size(job_size)
     uint32_t groups_max = buckets_max + entries_max / PLAN_GROUP_MAX + 1;
     size_t blocks = max(plan_blocks(entries_max, groups_max), plan_blocks(groups_max, buckets_max));
     scan_bytes = plan_scan_bytes(buckets_max);
-    digits = DigitMemory::take(arena, size.n, entries_max, buckets_max);
+    digits = DigitMemory::take(arena, size, entries_max, buckets_max);
     group_first = arena.take<uint32_t>(buckets_max + 1);
     group_starts = arena.take<uint32_t>(groups_max + 1);
     group_finals = arena.take<uint32_t>(groups_max + 1);
@@ -53,9 +53,9 @@ Planner::Planner(const msm_size &job_size, Arena &arena) : size(job_size)
     }
 }
 
-void Planner::prepare(const void *scalars, cudaStream_t stream) const
+void Planner::prepare(const msm_job &job, cudaStream_t stream) const
 {
-    prepare_digits(stream, digits, windows, scalars, size.n);
+    prepare_digits(stream, digits, windows, job);
 }
 
 int Planner::bucket_rounds(const Batch &batch) const

@@ -1,7 +1,6 @@
 #include "backend/cuda/points_load.h"
 
 #include "backend/cuda/device.h"
-#include "backend/cuda/subset.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -101,7 +100,7 @@ enum cuzk_status points_load(struct points_loader *loader, const struct points_s
                              points_use *use, void *context, cudaStream_t stream,
                              struct cuzk_error *err)
 {
-    CHECK(source->chunk_points > 0 && source->chunk_points % SUBSET_ALIGNMENT == 0);
+    CHECK(source->chunk_points > 0 && source->chunk_points % POINTS_ALIGNMENT == 0);
     void *slots = (char *)source->staging + 2 * raw_bytes(source->group, source->chunk_points);
     /* What the stream did before may have had the staging's memory for something else. */
     for (unsigned i = 0; i < 2; i++)

@@ -10,6 +10,9 @@
 #include <cuda_runtime_api.h>
 #include <cuzk/status.h>
 
+/* Chunks begin where words of bits do. */
+enum { POINTS_ALIGNMENT = 64 };
+
 /* Owns threads, 48 MiB of pinned memory, a stream and events; no device memory. Belongs to the
    device that was current when it was opened, which must be current in every call. */
 struct points_loader;
@@ -35,7 +38,7 @@ struct points_source {
     enum msm_group group;
     const uint8_t *bytes; /* the section as it lies in the file */
     uint32_t n;
-    uint32_t chunk_points; /* a multiple of SUBSET_ALIGNMENT */
+    uint32_t chunk_points; /* a multiple of POINTS_ALIGNMENT */
     /* Device memory of points_staging_bytes; what the stream did with it before is waited for. */
     void *staging;
     struct points_faults *faults; /* device; added to */

@@ -34,8 +34,7 @@ struct pass {
     /* Sums: */
     const uint64_t *const *selected;
     unsigned n_witnesses;
-    /* Room: a table of a chunk, then scratch. */
-    char *room;
+    char *scratch;
 };
 
 static struct points_source source_of(const struct backend_circuit *circuit,
@@ -51,29 +50,23 @@ static struct points_source source_of(const struct backend_circuit *circuit,
     };
 }
 
-/* Behind a chunk's staging in a room for loading. */
-static char *behind_staging(const struct backend_circuit *circuit, enum cuda_section section,
-                            void *staging)
+/* The sums of one part of a section, which begins at point `first`. */
+static enum cuzk_status sum_part(const struct pass *pass, const void *slots, uint32_t first,
+                                 uint32_t n, cudaStream_t stream, struct cuzk_error *err)
 {
-    const size_t bytes = points_staging_bytes(section_group(section), circuit->plan.chunk_points);
-    return (char *)staging + (bytes + 255) / 256 * 256;
-}
-
-static enum cuzk_status subset_sum(const struct backend_circuit *circuit, enum cuda_section section,
-                                   const void *table, const struct points_chunk *chunk,
-                                   uint32_t number, const uint64_t *const selected[],
-                                   unsigned n_witnesses, void *scratch, cudaStream_t stream,
-                                   struct cuzk_error *err)
-{
-    struct subset_job job = plan_subset_job(section, chunk->first, chunk->n, n_witnesses);
-    job.scratch = scratch;
-    job.out = (char *)circuit->block.sums + circuit->sums_map.subset[section] +
-              (size_t)number * n_witnesses * msm_point_bytes(job.group);
-    for (unsigned i = 0; i < n_witnesses; i++) {
-        job.sums[i].table = table;
-        job.sums[i].selected = selected[i];
-    }
-    return device_check(subset_enqueue(&job, stream), "subset sum", err);
+    const struct backend_circuit *circuit = pass->circuit;
+    struct msm_job job = {
+        .size = plan_bits_size(pass->section, n, pass->n_witnesses),
+        .scratch = pass->scratch,
+    };
+    const size_t bytes = msm_sum_count(&job.size) * msm_point_bytes(section_group(pass->section));
+    job.scratch_bytes = msm_scratch_bytes(&job.size);
+    job.sets[0].points = slots;
+    job.sets[0].sums = (char *)circuit->block.sums + circuit->sums_map.bits[pass->section] +
+                       first / circuit->plan.sum_points * bytes;
+    for (unsigned i = 0; i < pass->n_witnesses; i++)
+        job.bitmaps[i] = pass->selected[i] + first / 64;
+    return device_check(msm_enqueue(&job, stream), "sums over bits", err);
 }
 
 static void report_progress(struct pass *pass, const struct points_chunk *chunk)
@@ -88,75 +81,52 @@ static void report_progress(struct pass *pass, const struct points_chunk *chunk)
              (chunk->first + chunk->n) / 1000000, n / 1000000);
 }
 
-/* h stays as it is. */
-static enum cuzk_status keep_h(void *context, const struct points_chunk *chunk, cudaStream_t stream,
-                               struct cuzk_error *err)
-{
-    struct pass *pass = context;
-    const size_t slot = msm_slot_bytes(MSM_G1);
-    report_progress(pass, chunk);
-    if (!pass->circuit->plan.resident[SECTION_H])
-        return CUZK_OK;
-    return device_check(
-        cudaMemcpyAsync((char *)pass->circuit->block.points[SECTION_H] + chunk->first * slot,
-                        chunk->slots, chunk->n * slot, cudaMemcpyDeviceToDevice, stream),
-        "loading points", err);
-}
-
-/* Of the others full-size variables' points are taken out, and the rest becomes signed groups. */
-static enum cuzk_status keep_section(void *context, const struct points_chunk *chunk,
-                                     cudaStream_t stream, struct cuzk_error *err)
+/* Full-size variables' points are taken out, and the section is kept if it is to stay. */
+static enum cuzk_status keep_chunk(void *context, const struct points_chunk *chunk,
+                                   cudaStream_t stream, struct cuzk_error *err)
 {
     struct pass *pass = context;
     const struct backend_circuit *circuit = pass->circuit;
     const enum msm_group group = section_group(pass->section);
+    const size_t slot = msm_slot_bytes(group);
     report_progress(pass, chunk);
-    TRY(device_check(points_gather(group, chunk->slots, chunk->first, chunk->n, pass->tail_points,
-                                   pass->n_tail, pass->tail, stream),
-                     "loading points", err));
+    if (pass->n_tail > 0)
+        TRY(device_check(points_gather(group, chunk->slots, chunk->first, chunk->n,
+                                       pass->tail_points, pass->n_tail, pass->tail, stream),
+                         "loading points", err));
     if (!circuit->plan.resident[pass->section])
         return CUZK_OK;
-    return device_check(subset_combine(group, chunk->slots, chunk->n,
-                                       (char *)circuit->block.points[pass->section] +
-                                           subset_table_bytes(group, chunk->first),
-                                       pass->room, subset_combine_scratch_bytes(group, chunk->n),
-                                       stream),
-                        "loading points", err);
+    return device_check(
+        cudaMemcpyAsync((char *)circuit->block.points[pass->section] + chunk->first * slot,
+                        chunk->slots, chunk->n * slot, cudaMemcpyDeviceToDevice, stream),
+        "loading points", err);
 }
 
 static enum cuzk_status sum_chunk(void *context, const struct points_chunk *chunk,
                                   cudaStream_t stream, struct cuzk_error *err)
 {
-    struct pass *pass = context;
-    const struct circuit_plan *plan = &pass->circuit->plan;
-    const enum msm_group group = section_group(pass->section);
-    void *table = pass->room;
-    char *scratch = pass->room + (subset_table_bytes(group, plan->chunk_points) + 255) / 256 * 256;
-    TRY(device_check(subset_combine(group, chunk->slots, chunk->n, table, scratch,
-                                    subset_combine_scratch_bytes(group, chunk->n), stream),
-                     "signed groups", err));
-    return subset_sum(pass->circuit, pass->section, table, chunk, chunk->first / plan->chunk_points,
-                      pass->selected, pass->n_witnesses, scratch, stream, err);
+    return sum_part(context, chunk->slots, chunk->first, chunk->n, stream, err);
 }
 
 enum cuzk_status section_sum(struct backend_circuit *circuit, enum cuda_section section,
                              const uint64_t *const selected[], unsigned n_witnesses,
                              cudaStream_t stream, struct cuzk_error *err)
 {
-    void *work = circuit->block.sums_work;
-    const struct points_chunk whole = {.n = circuit->counts.n_points[section]};
-    if (circuit->plan.resident[section])
-        return subset_sum(circuit, section, circuit->block.points[section], &whole, 0, selected,
-                          n_witnesses, work, stream, err);
+    const uint32_t n = circuit->counts.n_points[section], most = circuit->plan.sum_points;
+    char *work = circuit->block.sums_work;
     struct pass pass = {
-        .circuit = circuit,
-        .section = section,
-        .selected = selected,
-        .n_witnesses = n_witnesses,
-        .room = behind_staging(circuit, section, work),
-    };
-    const struct points_source source = source_of(circuit, section, work);
-    return points_load(circuit->loader, &source, sum_chunk, &pass, stream, err);
+        .circuit = circuit, .section = section, .selected = selected, .n_witnesses = n_witnesses};
+    if (!circuit->plan.resident[section]) {
+        const struct points_source source = source_of(circuit, section, work);
+        pass.scratch = work + plan_staging_bytes(&circuit->plan, section);
+        return points_load(circuit->loader, &source, sum_chunk, &pass, stream, err);
+    }
+    const char *points = circuit->block.points[section];
+    pass.scratch = work;
+    for (uint32_t first = 0; first < n; first += most)
+        TRY(sum_part(&pass, points + first * msm_slot_bytes(section_group(section)), first,
+                     n - first < most ? n - first : most, stream, err));
+    return CUZK_OK;
 }
 
 /* Which of a tail's two lists the section is; false for h. */
@@ -181,10 +151,7 @@ enum cuzk_status section_load(struct backend_circuit *circuit, enum cuda_section
 {
     struct circuit_block *block = &circuit->block;
     struct points_faults faults = {0};
-    struct pass pass = {.circuit = circuit,
-                        .section = section,
-                        .reported_ns = clock_now_ns(),
-                        .room = behind_staging(circuit, section, block->load_work)};
+    struct pass pass = {.circuit = circuit, .section = section, .reported_ns = clock_now_ns()};
     struct points_source source = source_of(circuit, section, block->load_work);
     enum cuda_tail tail;
     unsigned set;
@@ -194,11 +161,11 @@ enum cuzk_status section_load(struct backend_circuit *circuit, enum cuda_section
                                                  : 0;
         pass.tail = block->tails[tail][set];
         pass.n_tail = lists[tail].n;
-        pass.tail_points = block->scalars; /* not used yet, and larger */
+        pass.tail_points = block->scalars[tail]; /* not used yet, and larger */
         /* Zeros are infinity, for variables without a point here. */
         TRY(device_check(cudaMemsetAsync(pass.tail, 0, slots_bytes, stream), "loading points",
                          err));
-        TRY(device_check(cudaMemcpy(block->scalars, lists[tail].point[set],
+        TRY(device_check(cudaMemcpy(block->scalars[tail], lists[tail].point[set],
                                     lists[tail].n * sizeof *lists[tail].point[set],
                                     cudaMemcpyHostToDevice),
                          "loading points", err));
@@ -206,8 +173,7 @@ enum cuzk_status section_load(struct backend_circuit *circuit, enum cuda_section
     TRY(device_check(cudaMemsetAsync(source.faults, 0, sizeof faults, stream), "loading points",
                      err));
     if (source.n > 0)
-        TRY(points_load(loader, &source, section == SECTION_H ? keep_h : keep_section, &pass,
-                        stream, err));
+        TRY(points_load(loader, &source, keep_chunk, &pass, stream, err));
     TRY(device_check(
         cudaMemcpyAsync(&faults, source.faults, sizeof faults, cudaMemcpyDeviceToHost, stream),
         "loading points", err));
@@ -215,24 +181,35 @@ enum cuzk_status section_load(struct backend_circuit *circuit, enum cuda_section
     return section_check_faults(&faults, section_name(section), source.n, err);
 }
 
-void section_add_chunks_g1(const struct backend_circuit *circuit, const uint8_t *sums,
+/* Where a witness's sum of the first part is; those of other parts are so many points apart. */
+static const void *sums_of(const struct backend_circuit *circuit, const uint8_t *sums,
                            enum cuda_section section, unsigned witness, unsigned n_witnesses,
-                           struct g1 *out)
+                           size_t *apart)
 {
-    const struct g1_affine *at = (const void *)(sums + circuit->sums_map.subset[section]);
-    const uint32_t n = plan_chunks(&circuit->counts, &circuit->plan, section);
-    g1_set_infinity(out);
-    for (uint32_t i = 0; i < n; i++)
-        g1_add_affine(out, out, &at[i * n_witnesses + witness]);
+    const struct msm_size size = plan_bits_size(section, 1, n_witnesses);
+    *apart = msm_sum_count(&size);
+    return sums + circuit->sums_map.bits[section] +
+           msm_bitmap_sum(&size, witness) * msm_point_bytes(section_group(section));
 }
 
-void section_add_chunks_g2(const struct backend_circuit *circuit, const uint8_t *sums,
-                           enum cuda_section section, unsigned witness, unsigned n_witnesses,
-                           struct g2 *out)
+void section_finish_g1(const struct backend_circuit *circuit, const uint8_t *sums,
+                       enum cuda_section section, unsigned witness, unsigned n_witnesses,
+                       struct g1 *out)
 {
-    const struct g2_affine *at = (const void *)(sums + circuit->sums_map.subset[section]);
-    const uint32_t n = plan_chunks(&circuit->counts, &circuit->plan, section);
+    size_t apart;
+    const struct g1_affine *at = sums_of(circuit, sums, section, witness, n_witnesses, &apart);
+    g1_set_infinity(out);
+    for (uint32_t i = 0; i < plan_parts(&circuit->counts, &circuit->plan, section); i++)
+        g1_add_affine(out, out, &at[i * apart]);
+}
+
+void section_finish_g2(const struct backend_circuit *circuit, const uint8_t *sums,
+                       enum cuda_section section, unsigned witness, unsigned n_witnesses,
+                       struct g2 *out)
+{
+    size_t apart;
+    const struct g2_affine *at = sums_of(circuit, sums, section, witness, n_witnesses, &apart);
     g2_set_infinity(out);
-    for (uint32_t i = 0; i < n; i++)
-        g2_add_affine(out, out, &at[i * n_witnesses + witness]);
+    for (uint32_t i = 0; i < plan_parts(&circuit->counts, &circuit->plan, section); i++)
+        g2_add_affine(out, out, &at[i * apart]);
 }

@@ -19,19 +19,19 @@ enum cuzk_status section_load(struct backend_circuit *circuit, enum cuda_section
                               struct points_loader *loader, const struct tail_list *lists,
                               cudaStream_t stream, struct cuzk_error *err);
 
-/* Enqueues a section's signed sums (subset.h) for n witnesses, bitmaps in the order of its points
-   (NULL: all ones): from its table, or streaming it. In the latter case it returns when the last
-   chunk is on its way. Results: block.sums at sums_map.subset[section]. */
+/* Enqueues a section's sums over bits for n witnesses, bitmaps in the order of its points: from
+   where it lies, or streaming it. In the latter case it returns when the last chunk is on its way.
+   Results: block.sums at sums_map.bits[section]. */
 enum cuzk_status section_sum(struct backend_circuit *circuit, enum cuda_section section,
                              const uint64_t *const selected[], unsigned n_witnesses,
                              cudaStream_t stream, struct cuzk_error *err);
 
-/* The sum of a section's chunks for one of n witnesses, from the host copy of the sums. */
-void section_add_chunks_g1(const struct backend_circuit *circuit, const uint8_t *sums,
-                           enum cuda_section section, unsigned witness, unsigned n_witnesses,
-                           struct g1 *out);
-void section_add_chunks_g2(const struct backend_circuit *circuit, const uint8_t *sums,
-                           enum cuda_section section, unsigned witness, unsigned n_witnesses,
-                           struct g2 *out);
+/* The sum of a section's parts for one of n witnesses, from the host copy of the sums. */
+void section_finish_g1(const struct backend_circuit *circuit, const uint8_t *sums,
+                       enum cuda_section section, unsigned witness, unsigned n_witnesses,
+                       struct g1 *out);
+void section_finish_g2(const struct backend_circuit *circuit, const uint8_t *sums,
+                       enum cuda_section section, unsigned witness, unsigned n_witnesses,
+                       struct g2 *out);
 
 #endif

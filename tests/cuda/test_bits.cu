@@ -1,15 +1,15 @@
-/* Tables of signed groups of three, subset sums by them, and points on their way from a file, on
-   the card against known discrete logarithms. Prints one line a failure; exits with 1 if there was
-   any, with 77 without a GPU. */
+/* Bits in the order of points, sums over the bits of several witnesses, and points on their way
+   from a file, on the card against known discrete logarithms. Prints one line a failure; exits with
+   1 if there was any, with 77 without a GPU. */
 #include "expect.cuh"
 
-#include "backend/cuda/subset.h"
+#include "backend/cuda/select.h"
 
 extern "C" {
 #include "backend/cuda/points_load.h"
-#include "backend/cuda/subset_finish.h"
 }
 
+#include <algorithm>
 #include <list>
 #include <random>
 
@@ -37,56 +37,12 @@ template <class F> struct Points {
     }
 };
 
-template <class F> void combine(const unsigned char *slots, uint32_t n, unsigned char *table)
-{
-    Scratch scratch(subset_combine_scratch_bytes(Group<F>::ID, n));
-    CUDA_OK(subset_combine(Group<F>::ID, slots, n, table, scratch.data, scratch.bytes, nullptr));
-    CUDA_OK(cudaDeviceSynchronize());
-}
-
 template <class F> Affine<F> slot_of(const std::vector<unsigned char> &slots, size_t index)
 {
     Affine<F> point;
     memcpy(&point.x, &slots[index * Slot<F>::BYTES], sizeof(F));
     memcpy(&point.y, &slots[index * Slot<F>::BYTES + Slot<F>::BYTES / 2], sizeof(F));
     return point;
-}
-
-/* --- tables ----------------------------------------------------------------------------------- */
-
-template <class F> void check_table(const char *name, const std::vector<int32_t> &logs)
-{
-    uint32_t n = uint32_t(logs.size()), groups = subset_groups(n);
-    Points<F> points(logs);
-    Scratch table(subset_table_bytes(Group<F>::ID, n));
-    combine<F>(points.slots.data, n, table.data);
-    std::vector<unsigned char> out = table.read(table.bytes);
-    for (uint32_t group = 0; group < groups; group++) {
-        int64_t log[3] = {};
-        for (uint32_t i = 0; i < 3 && 3 * group + i < n; i++)
-            log[i] = logs[3 * group + i];
-        for (uint32_t k = 0; k < 4; k++) {
-            int64_t expected = log[0] + (k & 2 ? -log[1] : log[1]) + (k & 1 ? -log[2] : log[2]);
-            EXPECT(matches(slot_of<F>(out, 4 * group + k), multiple<F>(fr_signed(expected))),
-                   "%s: table of %u points, group %u (%d, %d, %d), entry %u", name, n, group,
-                   int(log[0]), int(log[1]), int(log[2]), k);
-        }
-    }
-}
-
-/* All triples out of few points: every way in which operands are equal, opposite or infinite. */
-template <class F> void test_tables(const char *name)
-{
-    std::vector<int32_t> triples;
-    for (int i = 0; i < 125; i++)
-        triples.insert(triples.end(), {i / 25 - 2, i / 5 % 5 - 2, i % 5 - 2});
-    check_table<F>(name, triples);
-    for (uint32_t n : {1u, 2u, 3u, 4u, 5u, 191u, 192u, 193u}) {
-        std::vector<int32_t> logs(n);
-        for (int32_t &log : logs)
-            log = int32_t(generator_of_tests() % 2000001) - 1000000;
-        check_table<F>(name, logs);
-    }
 }
 
 /* --- bits ------------------------------------------------------------------------------------- */
@@ -132,9 +88,9 @@ static void check_select(uint32_t n, int bit_kind, int density_kind, uint32_t fi
     DeviceArray<uint32_t> device_ranks(ranks);
     std::vector<uint64_t> garbage((n_points + 63) / 64 + 1, 0xa5a5a5a5a5a5a5a5u);
     DeviceArray<uint64_t> selected(garbage);
-    CUDA_OK(subset_select(device_bits.data, density_kind < 0 ? nullptr : device_density.data,
-                          density_kind < 0 ? nullptr : device_ranks.data, n, first, n_points,
-                          selected.data, nullptr));
+    CUDA_OK(bits_select(device_bits.data, density_kind < 0 ? nullptr : device_density.data,
+                        density_kind < 0 ? nullptr : device_ranks.data, n, first, n_points,
+                        selected.data, nullptr));
     std::vector<uint64_t> got = selected.read(garbage.size());
     bool same = got.back() == garbage.back();
     for (uint32_t i = 0; i < expected.size(); i++)
@@ -154,105 +110,61 @@ static void test_select(const std::vector<uint32_t> &sizes)
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
-template <class F> std::vector<Affine<F>> run(subset_job job)
-{
-    job.group = Group<F>::ID;
-    Scratch scratch(subset_scratch_bytes(&job));
-    DeviceArray<Affine<F>> out(job.n_sums);
-    job.scratch = scratch.data;
-    job.scratch_bytes = scratch.bytes;
-    job.out = out.data;
-    CUDA_OK(subset_enqueue(&job, nullptr));
-    return out.read(job.n_sums);
-}
-
-template <class F> typename Group<F>::Point point_of(const Affine<F> &sum)
-{
-    typename Group<F>::Coordinates coordinates;
-    typename Group<F>::Point out;
-    memcpy(&coordinates, &sum, sizeof coordinates);
-    Group<F>::from_affine(&out, &coordinates);
-    return out;
-}
-
-static void finish(g1 *out, const g1 *all, const g1 *sum)
-{
-    subset_finish_g1(out, all, sum);
-}
-
-static void finish(g2 *out, const g2 *all, const g2 *sum)
-{
-    subset_finish_g2(out, all, sum);
-}
-
 /* Bits of several witnesses, and the same on the device. */
 struct Witnesses {
     std::vector<std::vector<uint64_t>> bits;
     std::list<DeviceArray<uint64_t>> copies;
-    std::vector<const uint64_t *> selected;
 
-    Witnesses(uint32_t n, unsigned count)
+    Witnesses(uint32_t n, unsigned count, bool all_kinds)
     {
         for (unsigned w = 0; w < count; w++) {
-            bits.push_back(make_bits(n, int(w) % BIT_KINDS));
+            bits.push_back(make_bits(n, all_kinds ? int(w) % BIT_KINDS : int(RANDOM_BITS)));
             copies.emplace_back(bits[w]);
-            selected.push_back(copies.back().data);
         }
-        selected.push_back(nullptr); /* all bits one */
+    }
+    /* From word `first` on. */
+    std::vector<const uint64_t *> from(uint32_t first) const
+    {
+        std::vector<const uint64_t *> out;
+        for (const auto &copy : copies)
+            out.push_back(copy.data + first);
+        return out;
     }
 };
 
-/* Sums of all witnesses over the section in two parts, cut at `cut`, against Σ b_i·log(i). The
-   parts of a witness are in one job, or all first parts are and all second parts. */
+/* Sums of all witnesses over the section in two parts, cut at `cut`, against Σ b_i·log(i). */
 template <class F>
 void check_sums(const char *name, const char *what, const unsigned char *slots, uint32_t n,
-                uint32_t cut, unsigned count, int64_t (*log)(uint32_t))
+                uint32_t cut, unsigned count, bool all_kinds, int64_t (*log)(uint32_t))
 {
-    Scratch table(subset_table_bytes(Group<F>::ID, n));
-    combine<F>(slots, n, table.data);
-    Witnesses witnesses(n, count);
-    std::vector<typename Group<F>::Point> sums(count + 1);
+    Witnesses witnesses(n, count, all_kinds);
+    std::vector<typename Group<F>::Point> sums(count);
     for (auto &sum : sums)
         Group<F>::infinity(&sum);
-    auto add = [&](const subset_job &job, const std::vector<unsigned> &of) {
-        std::vector<Affine<F>> out = run<F>(job);
-        for (unsigned i = 0; i < job.n_sums; i++) {
-            auto term = point_of<F>(out[i]);
-            Group<F>::add(&sums[of[i]], &sums[of[i]], &term);
-        }
-    };
-    subset_sum first = {table.data, 0, cut, nullptr};
-    subset_sum second = {table.data + subset_table_bytes(Group<F>::ID, cut), cut, n - cut, nullptr};
-    for (const subset_sum &part : {first, second}) {
-        if (part.n_points == 0 || count < 5)
+    const uint32_t bounds[] = {0, cut, n};
+    for (int part = 0; part < 2; part++) {
+        const uint32_t first = bounds[part];
+        if (first == bounds[part + 1])
             continue;
-        subset_job job = {};
-        std::vector<unsigned> of;
-        for (unsigned w = 0; w <= count; w++) {
-            job.sums[job.n_sums] = part;
-            job.sums[job.n_sums++].selected = witnesses.selected[w];
-            of.push_back(w);
+        msm_size size = {};
+        size.n = bounds[part + 1] - first;
+        size.g1_sets = Group<F>::ID == MSM_G1;
+        size.g2_sets = Group<F>::ID == MSM_G2;
+        Job job(size, {slots + size_t(first) * Slot<F>::BYTES}, witnesses.from(first / 64));
+        job.enqueue();
+        for (unsigned w = 0; w < count; w++) {
+            auto sum = job.bitmap_result<F>(0, w);
+            Group<F>::add(&sums[w], &sums[w], &sum);
         }
-        add(job, of);
-    }
-    for (unsigned w = 0; w <= count && count < 5; w++) {
-        subset_job job = {};
-        for (const subset_sum &part : {second, first}) {
-            if (part.n_points == 0)
-                continue;
-            job.sums[job.n_sums] = part;
-            job.sums[job.n_sums++].selected = witnesses.selected[w];
-        }
-        add(job, {w, w});
     }
     for (unsigned w = 0; w < count; w++) {
         int64_t expected = 0;
         for (uint32_t i = 0; i < n; i++)
             expected += bit_of(witnesses.bits[w], i) ? log(i) : 0;
-        typename Group<F>::Point got, wanted = multiple<F>(fr_signed(expected));
-        finish(&got, &sums[count], &sums[w]);
-        EXPECT(Group<F>::equal(&got, &wanted), "%s: %s, %u points cut at %u, witness %u of %u (%s)",
-               name, what, n, cut, w, count, bit_kind_names[w % BIT_KINDS]);
+        typename Group<F>::Point wanted = multiple<F>(fr_signed(expected));
+        EXPECT(Group<F>::equal(&sums[w], &wanted),
+               "%s: %s, %u points cut at %u, witness %u of %u (%s)", name, what, n, cut, w, count,
+               all_kinds ? bit_kind_names[w % BIT_KINDS] : bit_kind_names[RANDOM_BITS]);
     }
 }
 
@@ -278,21 +190,22 @@ static int64_t small_logs(uint32_t i)
     return int64_t(i % 7 * (i % 5) % 9) - 4;
 }
 
+/* Any number of witnesses: from one pattern to as many as there are points. */
 template <class F> void test_sums(const char *name, const std::vector<uint32_t> &sizes)
 {
-    uint32_t n_max = 0;
-    for (uint32_t n : sizes)
-        n_max = n > n_max ? n : n_max;
+    uint32_t n_max = *std::max_element(sizes.begin(), sizes.end());
     Scratch slots(size_t(n_max) * Slot<F>::BYTES);
     make_points<F>(FIRST, n_max, slots.data);
     for (uint32_t n : sizes) {
-        check_sums<F>(name, "different points", slots.data, n, n, 5, counting);
-        check_sums<F>(name, "different points", slots.data, n, n / 2 / 192 * 192, 15, counting);
-        check_sums<F>(name, "different points", slots.data, n, n / 5 / 192 * 192, 3, counting);
+        for (unsigned count : {1u, 2u, 5u, 7u, 8u, 10u, 16u})
+            check_sums<F>(name, "different points", slots.data, n, n, count, true, counting);
+        check_sums<F>(name, "different points", slots.data, n, n / 2 / 64 * 64, 10, false,
+                      counting);
+        check_sums<F>(name, "different points", slots.data, n, n / 5 / 64 * 64, 3, false, counting);
     }
 }
 
-/* Trees in which all points meet themselves, their opposites and infinity. */
+/* Buckets in which all points meet themselves, their opposites and infinity. */
 template <class F> void test_special_points(const char *name, uint32_t n)
 {
     int64_t (*const kinds[])(uint32_t) = {equal_logs, opposite_logs, small_logs};
@@ -302,39 +215,25 @@ template <class F> void test_special_points(const char *name, uint32_t n)
         for (uint32_t i = 0; i < n; i++)
             logs[i] = int32_t(kinds[kind](i));
         Points<F> points(logs);
-        check_sums<F>(name, names[kind], points.slots.data, n, n, 15, kinds[kind]);
+        for (bool all_kinds : {false, true})
+            check_sums<F>(name, names[kind], points.slots.data, n, n, 10, all_kinds, kinds[kind]);
     }
 }
 
 static void test_refusals()
 {
-    Scratch room(1 << 26);
-    subset_job job = {};
-    job.n_sums = 2;
-    job.sums[0] = {room.data, 0, 1000, nullptr};
-    job.sums[1] = {room.data + (1 << 20), 192, 1000, nullptr};
-    job.scratch_bytes = subset_scratch_bytes(&job);
-    auto refused = [](const subset_job &other) {
-        return subset_enqueue(&other, nullptr) == cudaErrorInvalidValue;
-    };
-    subset_job other = job;
-    other.scratch_bytes--;
-    EXPECT(refused(other), "too little scratch is refused");
-    other = job;
-    other.n_sums = SUBSET_SUMS_MAX + 1;
-    EXPECT(refused(other), "too many sums are refused");
-    other = job;
-    other.sums[1].first_point = 64;
-    EXPECT(refused(other), "a part that begins within a group is refused");
-    other = job;
-    other.sums[1].table = room.data + 64;
-    EXPECT(refused(other), "tables that do not lie slot on slot are refused");
-    other = job;
-    other.sums[1].table = room.data + (size_t(1) << 38);
-    EXPECT(refused(other), "tables too far apart are refused");
-    other = job;
-    other.sums[1].n_points = 0;
-    EXPECT(refused(other), "no points are refused");
+    msm_job job = {};
+    job.size.n = 1000;
+    job.size.g1_sets = 1;
+    job.size.bitmaps = 10;
+    job.scratch_bytes = msm_scratch_bytes(&job.size) - 1;
+    EXPECT(msm_enqueue(&job, nullptr) == cudaErrorInvalidValue, "too little scratch is refused");
+    job.scratch_bytes = SIZE_MAX;
+    job.size.tables = true;
+    EXPECT(msm_enqueue(&job, nullptr) == cudaErrorInvalidValue, "bitmaps with tables are refused");
+    job.size.tables = false;
+    job.size.bitmaps = MSM_BITMAPS_MAX + 1;
+    EXPECT(msm_enqueue(&job, nullptr) == cudaErrorInvalidValue, "too many bitmaps are refused");
 }
 
 /* --- points of a file --------------------------------------------------------------------------
@@ -350,17 +249,15 @@ static void encode(uint8_t *bytes, const g2_affine *point)
     g2_encode(bytes, point);
 }
 
-/* What the chunks of a load become: all slots together, a table, and some points alone. */
+/* What the chunks of a load become: all slots together, and some points alone. */
 template <class F> struct Loaded {
-    static constexpr uint32_t CHUNK = 2 * SUBSET_ALIGNMENT;
-    Scratch slots, table, combine_scratch, gathered;
+    static constexpr uint32_t CHUNK = 6 * POINTS_ALIGNMENT;
+    Scratch slots, gathered;
     DeviceArray<uint32_t> wanted;
     uint32_t n_wanted, n_seen = 0;
 
     Loaded(uint32_t n, const std::vector<uint32_t> &points)
-        : slots(n * Slot<F>::BYTES), table(subset_table_bytes(Group<F>::ID, n)),
-          combine_scratch(subset_combine_scratch_bytes(Group<F>::ID, CHUNK)),
-          gathered(points.size() * Slot<F>::BYTES), wanted(points),
+        : slots(n * Slot<F>::BYTES), gathered(points.size() * Slot<F>::BYTES), wanted(points),
           n_wanted(uint32_t(points.size()))
     {
     }
@@ -375,9 +272,6 @@ template <class F> struct Loaded {
         CUDA_OK(cudaMemcpyAsync(self->slots.data + size_t(chunk->first) * Slot<F>::BYTES,
                                 chunk->slots, chunk->n * size_t(Slot<F>::BYTES),
                                 cudaMemcpyDeviceToDevice, stream));
-        CUDA_OK(subset_combine(Group<F>::ID, chunk->slots, chunk->n,
-                               self->table.data + subset_table_bytes(Group<F>::ID, chunk->first),
-                               self->combine_scratch.data, self->combine_scratch.bytes, stream));
         CUDA_OK(points_gather(Group<F>::ID, chunk->slots, chunk->first, chunk->n, self->wanted.data,
                               self->n_wanted, self->gathered.data, stream));
         return CUZK_OK;
@@ -459,16 +353,6 @@ template <class F> void test_points(const char *name, points_loader *loader)
         Affine<F> got = slot_of<F>(gathered, i), expected = slot_of<F>(out, wanted[i]);
         EXPECT(memcmp(&got, &expected, sizeof got) == 0, "%s: point %u gathered", name, wanted[i]);
     }
-    Scratch table(loaded.table.bytes);
-    combine<F>(loaded.slots.data, N, table.data);
-    std::vector<unsigned char> by_chunks = loaded.table.read(loaded.table.bytes);
-    std::vector<unsigned char> at_once = table.read(table.bytes);
-    bool same = true;
-    for (uint32_t i = 0; i < 4 * subset_groups(N); i++) {
-        Affine<F> a = slot_of<F>(by_chunks, i), b = slot_of<F>(at_once, i);
-        same = same && memcmp(&a, &b, sizeof a) == 0;
-    }
-    EXPECT(same, "%s: table by chunks", name);
 }
 
 int main(int argc, char **argv)
@@ -483,9 +367,6 @@ int main(int argc, char **argv)
     test_select(brief ? std::vector<uint32_t>{100, 1000}
                       : std::vector<uint32_t>{1, 63, 64, 65, 1000, 100003});
     printf("bits: %d checks, %d failures\n", checks, failures);
-    test_tables<Fp>("G1");
-    test_tables<Fp2>("G2");
-    printf("tables: %d checks, %d failures\n", checks, failures);
     points_loader *loader;
     cuzk_error error;
     if (points_loader_open(0, &loader, &error) != CUZK_OK) {
@@ -498,10 +379,10 @@ int main(int argc, char **argv)
     printf("points: %d checks, %d failures\n", checks, failures);
     test_refusals();
     if (brief) {
-        test_sums<Fp>("G1", {1000, 30011});
-        test_special_points<Fp2>("G2", 1003);
+        test_sums<Fp>("G1", {3000});
+        test_special_points<Fp2>("G2", 503);
     } else {
-        test_sums<Fp>("G1", {1, 2, 3, 4, 5, 6, 7, 63, 64, 65, 1000, 100003, (1u << 20) + 13});
+        test_sums<Fp>("G1", {1, 2, 3, 63, 64, 65, 1000, 100003, (1u << 20) + 13});
         test_sums<Fp2>("G2", {1, 65, 10007, 200001});
         test_special_points<Fp>("G1", 50001);
         test_special_points<Fp2>("G2", 20002);

@@ -1,16 +1,14 @@
-/* Times of subset sums on the card, by tables of signed groups of three, and of loading points;
-   sums are checked by known discrete logarithms. One JSON object a line.
-       bench_subset sums        the boolean sums of a 32 GiB partition, half of the bits set
-       bench_subset batch       a part of a section for ten witnesses at once
-       bench_subset load [MIB]  points from memory and from a mapped file, to slots and to a table
- */
+/* Times of sums over bits on the card, and of loading points; sums are checked by known discrete
+   logarithms. One JSON object a line.
+       bench_bits sums        those of 1, 2, 5 and 10 partitions of 32 GiB, half of the bits set
+       bench_bits part        a part of a section, as when it is streamed, for ten partitions
+       bench_bits load [MIB]  points from a mapped file */
 #include "timer.cuh"
 
-#include "backend/cuda/subset.h"
+#include "backend/cuda/select.h"
 
 extern "C" {
 #include "backend/cuda/points_load.h"
-#include "backend/cuda/subset_finish.h"
 }
 
 #include <chrono>
@@ -21,7 +19,7 @@ extern "C" {
 
 static constexpr uint32_t VARS = 130278847; /* of a 32 GiB partition; and its dense ones */
 static constexpr uint32_t DENSE_A = 129700224, DENSE_B = 33100224;
-static constexpr uint32_t PART = 16384 * SUBSET_ALIGNMENT;
+static constexpr uint32_t PART = 1 << 22;
 static int wrong;
 
 template <class F> const char *group_name()
@@ -32,8 +30,8 @@ template <class F> const char *group_name()
 /* --- points -----------------------------------------------------------------------------------
  */
 
-/* Point i is log_of(i)·G. Logarithms that only count up would meet again and again in signed sums,
-   as no real points do. */
+/* Point i is log_of(i)·G. Sums of points whose logarithms only count up would meet now and then, as
+   those of real points never do. */
 __device__ uint32_t log_of(uint32_t i)
 {
     return uint32_t(mix(i) >> 34);
@@ -72,49 +70,28 @@ template <class F> class PointMaker
     DeviceArray<Affine<F>> low_, high_;
 };
 
-__global__ void add_signed_logs(const uint64_t *bits, uint32_t n, unsigned long long *sum)
+__global__ void add_logs(const uint64_t *bits, uint32_t n, unsigned long long *sum)
 {
-    int64_t own = 0;
+    uint64_t own = 0;
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-        own += bits[i / 64] >> i % 64 & 1 ? int64_t(log_of(i)) : -int64_t(log_of(i));
+        own += bits[i / 64] >> i % 64 & 1 ? log_of(i) : 0;
     atomicAdd(sum, (unsigned long long)own);
 }
 
-/* Σ (2·b_i − 1)·log_of(i), i < n. */
-static int64_t signed_log(const uint64_t *bits, uint32_t n)
+/* Σ b_i·log_of(i), i < n. */
+static int64_t expected_log(const uint64_t *bits, uint32_t n)
 {
     DeviceArray<unsigned long long> sum(1);
     CUDA_OK(cudaMemset(sum.data, 0, sizeof(unsigned long long)));
-    add_signed_logs<<<1024, 256>>>(bits, n, sum.data);
+    add_logs<<<1024, 256>>>(bits, n, sum.data);
     return int64_t(sum.read(1)[0]);
 }
 
-/* The table of points 0 … n, made part by part. */
-template <class F> struct Table {
-    uint32_t n;
-    DeviceArray<unsigned char> bytes;
-
-    explicit Table(uint32_t n_points)
-        : n(n_points), bytes(subset_table_bytes(Group<F>::ID, n_points))
+template <class F> struct MadeSlots : DeviceArray<unsigned char> {
+    explicit MadeSlots(uint32_t n) : DeviceArray(size_t(n) * Slot<F>::BYTES)
     {
-        PointMaker<F> maker;
-        DeviceArray<unsigned char> slots(size_t(PART) * Slot<F>::BYTES);
-        size_t scratch_bytes = subset_combine_scratch_bytes(Group<F>::ID, PART);
-        DeviceArray<unsigned char> scratch(scratch_bytes);
-        float ms = 0;
-        Timer timer;
-        for (uint32_t first = 0; first < n; first += PART) {
-            uint32_t count = std::min(PART, n - first);
-            maker.make(first, count, slots.data);
-            timer.start();
-            CUDA_OK(subset_combine(Group<F>::ID, slots.data, count,
-                                   bytes.data + subset_table_bytes(Group<F>::ID, first),
-                                   scratch.data, scratch_bytes, nullptr));
-            ms += timer.stop_ms();
-        }
-        printf("{\"bench\":\"table\",\"group\":\"%s\",\"n\":%u,\"ms\":%.1f,\"table_gb\":%.2f}\n",
-               group_name<F>(), n, double(ms), double(subset_table_bytes(Group<F>::ID, n)) * 1e-9);
-        fflush(stdout);
+        PointMaker<F>().make(0, n, data);
+        CUDA_OK(cudaDeviceSynchronize());
     }
 };
 
@@ -130,55 +107,39 @@ static std::vector<uint64_t> random_words(size_t n, unsigned seed)
     return words;
 }
 
+/* Bits of a witness are those of the one before moved by a word. */
 template <class F>
-typename Group<F>::Point point_of(const typename Group<F>::Coordinates &coordinates)
+void time_sums(const char *name, const unsigned char *slots, uint32_t n, unsigned witnesses)
 {
-    typename Group<F>::Point out;
-    Group<F>::from_affine(&out, &coordinates);
-    return out;
-}
-
-/* A sum for each number of points, over the first of the table's points; its bits are those of the
-   one before moved by a word. */
-template <class F>
-void time_sums(const char *name, const Table<F> &table, const std::vector<uint32_t> &n_points)
-{
-    uint32_t most = *std::max_element(n_points.begin(), n_points.end());
-    DeviceArray<uint64_t> bits(random_words((size_t(most) + 63) / 64 + n_points.size(), 7));
-    DeviceArray<typename Group<F>::Coordinates> out(n_points.size());
-    subset_job job = {};
-    job.group = Group<F>::ID;
-    double adds = 0;
-    for (uint32_t n : n_points) {
-        job.sums[job.n_sums] = {table.bytes.data, 0, n, bits.data + job.n_sums};
-        job.n_sums++;
-        adds += double(subset_groups(n));
-    }
-    job.scratch_bytes = subset_scratch_bytes(&job);
-    DeviceArray<unsigned char> scratch(job.scratch_bytes);
-    job.scratch = scratch.data;
-    job.out = out.data;
+    DeviceArray<uint64_t> bits(random_words((size_t(n) + 63) / 64 + witnesses, 7));
+    std::vector<const uint64_t *> bitmaps;
+    for (unsigned i = 0; i < witnesses; i++)
+        bitmaps.push_back(bits.data + i);
+    msm_size size = {};
+    size.n = n;
+    size.g1_sets = Group<F>::ID == MSM_G1;
+    size.g2_sets = Group<F>::ID == MSM_G2;
+    Job job(size, {slots}, bitmaps);
     Timer timer;
     std::vector<float> times;
-    bool right = true;
     for (int run = -1; run < 3; run++) {
         timer.start();
-        CUDA_OK(subset_enqueue(&job, nullptr));
+        job.enqueue();
         float ms = timer.stop_ms();
         if (run >= 0)
             times.push_back(ms);
-        auto got = out.read(job.n_sums);
-        for (unsigned i = 0; i < job.n_sums && run < 1; i++) {
-            auto sum = point_of<F>(got[i]);
-            auto expected = multiple<F>(fr_signed(signed_log(bits.data + i, n_points[i])));
-            right = right && Group<F>::equal(&sum, &expected);
-        }
+    }
+    bool right = true;
+    for (unsigned i = 0; i < witnesses; i++) {
+        auto sum = job.bitmap_result<F>(0, i);
+        auto expected = multiple<F>(fr_signed(expected_log(bits.data + i, n)));
+        right = right && Group<F>::equal(&sum, &expected);
     }
     wrong += !right;
-    printf("{\"bench\":\"%s\",\"group\":\"%s\",\"n\":%u,\"sums\":%u,\"ms\":%.3f,\"g_adds_s\":%.2f,"
-           "\"scratch_gb\":%.2f,\"right\":%s}\n",
-           name, group_name<F>(), n_points[0], job.n_sums, median(times),
-           adds / median(times) * 1e-6, double(job.scratch_bytes) * 1e-9, right ? "true" : "false");
+    printf("{\"bench\":\"%s\",\"group\":\"%s\",\"n\":%u,\"witnesses\":%u,\"ms\":%.3f,"
+           "\"g_points_s\":%.2f,\"scratch_gb\":%.2f,\"right\":%s}\n",
+           name, group_name<F>(), n, witnesses, median(times), n / median(times) * 1e-6,
+           double(job.scratch_bytes()) * 1e-9, right ? "true" : "false");
     fflush(stdout);
 }
 
@@ -201,8 +162,8 @@ static void time_select(const char *name, uint32_t n_dense)
     std::vector<float> times;
     for (int run = -1; run < 3; run++) {
         timer.start();
-        CUDA_OK(subset_select(bits.data, device_density.data, device_ranks.data, VARS, 1, rank + 1,
-                              selected.data, nullptr));
+        CUDA_OK(bits_select(bits.data, device_density.data, device_ranks.data, VARS, 1, rank + 1,
+                            selected.data, nullptr));
         float ms = timer.stop_ms();
         if (run >= 0)
             times.push_back(ms);
@@ -216,24 +177,24 @@ static void bench_sums()
     time_select("select_a", DENSE_A);
     time_select("select_b", DENSE_B);
     {
-        Table<Fp> table(VARS);
-        time_sums("l", table, {VARS});
-        time_sums("a", table, {DENSE_A});
-        time_sums("b_g1", table, {DENSE_B});
-        time_sums("l, a, b_g1", table, {VARS, DENSE_A, DENSE_B});
+        MadeSlots<Fp> slots(VARS);
+        for (unsigned witnesses : {1u, 2u, 5u, 10u}) {
+            time_sums<Fp>("l", slots.data, VARS, witnesses);
+            time_sums<Fp>("a", slots.data, DENSE_A, witnesses);
+            time_sums<Fp>("b_g1", slots.data, DENSE_B, witnesses);
+        }
     }
-    Table<Fp2> table(DENSE_B);
-    time_sums("b_g2", table, {DENSE_B});
+    MadeSlots<Fp2> slots(DENSE_B);
+    for (unsigned witnesses : {1u, 2u, 5u, 10u})
+        time_sums<Fp2>("b_g2", slots.data, DENSE_B, witnesses);
 }
 
-/* A part of a section for ten witnesses. */
-static void bench_batch()
+static void bench_part()
 {
-    Table<Fp> table(PART);
-    for (uint32_t n = PART; n >= PART / 4; n /= 2)
-        time_sums("batch", table, std::vector<uint32_t>(10, n));
-    Table<Fp2> table_g2(PART);
-    time_sums("batch", table_g2, std::vector<uint32_t>(10, PART / 2));
+    MadeSlots<Fp> slots(PART);
+    time_sums<Fp>("part", slots.data, PART, 10);
+    MadeSlots<Fp2> slots_g2(PART);
+    time_sums<Fp2>("part", slots_g2.data, PART, 10);
 }
 
 /* --- loading ---------------------------------------------------------------------------------- */
@@ -258,46 +219,35 @@ template <class F> __global__ void file_bytes(const unsigned char *slots, uint32
 }
 
 struct Use {
-    bool combined;
     msm_group group;
-    unsigned char *out, *scratch;
-    size_t scratch_bytes;
+    unsigned char *out;
 
     static cuzk_status enqueue(void *context, const points_chunk *chunk, cudaStream_t stream,
                                cuzk_error *)
     {
         const Use *use = static_cast<const Use *>(context);
         size_t slot_bytes = msm_slot_bytes(use->group);
-        if (use->combined)
-            CUDA_OK(subset_combine(use->group, chunk->slots, chunk->n,
-                                   use->out + subset_table_bytes(use->group, chunk->first),
-                                   use->scratch, use->scratch_bytes, stream));
-        else
-            CUDA_OK(cudaMemcpyAsync(use->out + chunk->first * slot_bytes, chunk->slots,
-                                    chunk->n * slot_bytes, cudaMemcpyDeviceToDevice, stream));
+        CUDA_OK(cudaMemcpyAsync(use->out + chunk->first * slot_bytes, chunk->slots,
+                                chunk->n * slot_bytes, cudaMemcpyDeviceToDevice, stream));
         return CUZK_OK;
     }
 };
 
-template <class F>
-void time_load(const char *name, const uint8_t *bytes, uint32_t n, unsigned threads, bool combined)
+template <class F> void time_load(const uint8_t *bytes, uint32_t n, unsigned threads)
 {
-    constexpr uint32_t CHUNK_POINTS = 2730 * SUBSET_ALIGNMENT * (96 / sizeof(F));
+    constexpr uint32_t CHUNK_POINTS = 8192 * POINTS_ALIGNMENT * (96 / sizeof(F));
     cuzk_error error;
     points_loader *loader;
     if (points_loader_open(threads, &loader, &error) != CUZK_OK) {
         printf("%s\n", error.text);
         exit(2);
     }
-    Use use = {combined, Group<F>::ID, nullptr, nullptr, 0};
+    Use use = {Group<F>::ID, nullptr};
     DeviceArray<unsigned char> staging(points_staging_bytes(use.group, CHUNK_POINTS));
-    DeviceArray<unsigned char> out(subset_table_bytes(use.group, n));
-    use.scratch_bytes = subset_combine_scratch_bytes(use.group, CHUNK_POINTS);
-    DeviceArray<unsigned char> scratch(use.scratch_bytes);
+    DeviceArray<unsigned char> out(size_t(n) * Slot<F>::BYTES);
     DeviceArray<points_faults> faults(1);
     CUDA_OK(cudaMemset(faults.data, 0, sizeof(points_faults)));
     use.out = out.data;
-    use.scratch = scratch.data;
     points_source source = {use.group, bytes, n, CHUNK_POINTS, staging.data, faults.data};
     CUDA_OK(cudaDeviceSynchronize());
     double best = 1e9;
@@ -315,10 +265,9 @@ void time_load(const char *name, const uint8_t *bytes, uint32_t n, unsigned thre
     bool right = found.malformed + found.infinite + found.off_curve == 0;
     wrong += !right;
     double gb = double(n) * double(points_file_bytes(use.group)) * 1e-9;
-    printf("{\"bench\":\"load\",\"from\":\"%s\",\"to\":\"%s\",\"group\":\"%s\",\"gb\":%.2f,"
-           "\"threads\":%u,\"gb_s\":%.1f,\"right\":%s}\n",
-           name, combined ? "table" : "slots", group_name<F>(), gb, threads, gb / best,
-           right ? "true" : "false");
+    printf("{\"bench\":\"load\",\"group\":\"%s\",\"gb\":%.2f,\"threads\":%u,\"gb_s\":%.1f,"
+           "\"right\":%s}\n",
+           group_name<F>(), gb, threads, gb / best, right ? "true" : "false");
     fflush(stdout);
     points_loader_close(loader);
 }
@@ -334,7 +283,7 @@ template <class F> void bench_load(size_t n_bytes)
     std::vector<unsigned char> block = bytes.read(BLOCK_BYTES);
     size_t blocks = n_bytes / BLOCK_BYTES;
     n_bytes = blocks * BLOCK_BYTES;
-    char path[] = "/tmp/bench_subset.XXXXXX";
+    char path[] = "/tmp/bench_bits.XXXXXX";
     int fd = mkstemp(path);
     unlink(path);
     for (size_t i = 0; i < blocks; i++) {
@@ -346,8 +295,7 @@ template <class F> void bench_load(size_t n_bytes)
     void *map = mmap(nullptr, n_bytes, PROT_READ, MAP_SHARED, fd, 0);
     uint32_t n = uint32_t(blocks) * BLOCK;
     for (unsigned threads : {1u, 2u, 4u, 8u, 12u, 0u})
-        time_load<F>("file", static_cast<uint8_t *>(map), n, threads, false);
-    time_load<F>("file", static_cast<uint8_t *>(map), n, 0, true);
+        time_load<F>(static_cast<uint8_t *>(map), n, threads);
     munmap(map, n_bytes);
     close(fd);
 }
@@ -358,8 +306,8 @@ int main(int argc, char **argv)
     CUDA_OK(msm_prepare());
     if (strcmp(what, "sums") == 0)
         bench_sums();
-    if (strcmp(what, "batch") == 0)
-        bench_batch();
+    if (strcmp(what, "part") == 0)
+        bench_part();
     if (strcmp(what, "load") == 0) {
         size_t mib = argc > 2 ? size_t(atoi(argv[2])) : 4096;
         bench_load<Fp>(mib << 20);

@@ -1,0 +1,210 @@
+#include "backend/cuda/partition.h"
+
+#include "backend/cuda/ntt.h"
+#include "backend/cuda/section.h"
+#include "base/error.h"
+
+/* --- Multiplications ---------------------------------------------------------------------------
+ */
+
+static struct msm_job msm_on(const struct backend_device *device, const struct msm_size *size,
+                             const void *scalars, void *scratch)
+{
+    return (struct msm_job){
+        .size = *size,
+        .scalars = scalars,
+        .scratch = scratch,
+        .scratch_bytes = msm_scratch_bytes(size),
+        .side = device->planning,
+        .planned = {device->planned[0], device->planned[1]},
+        .added = {device->added[0], device->added[1]},
+    };
+}
+
+size_t partition_h_offset(const struct backend_circuit *circuit, uint32_t piece)
+{
+    return circuit->sums_map.h + piece * circuit->sums_map.h_stride;
+}
+
+static void *own_sums_at(const struct backend_circuit *circuit, size_t offset)
+{
+    return (char *)circuit->block.own_sums + offset;
+}
+
+static enum cuzk_status multiply_piece(const struct backend_circuit *circuit, uint32_t piece,
+                                       const void *points, struct cuzk_error *err)
+{
+    const struct circuit_block *block = &circuit->block;
+    const struct msm_size size = plan_h_size(&circuit->counts, &circuit->plan, piece);
+    const char *scalars =
+        (const char *)block->a_rows + (size_t)piece * circuit->plan.h_piece * sizeof(struct fr);
+    struct msm_job msm = msm_on(circuit->device, &size, scalars, block->h_work);
+    msm.sets[0] =
+        (struct msm_set){points, own_sums_at(circuit, partition_h_offset(circuit, piece))};
+    return device_check(msm_enqueue(&msm, circuit->device->stream), "multiplication of h", err);
+}
+
+static enum cuzk_status multiply_chunk(void *context, const struct points_chunk *chunk,
+                                       cudaStream_t stream, struct cuzk_error *err)
+{
+    const struct backend_circuit *circuit = context;
+    (void)stream; /* is the batch's */
+    return multiply_piece(circuit, chunk->first / circuit->plan.h_piece, chunk->slots, err);
+}
+
+static enum cuzk_status multiply_streamed_h(struct backend_circuit *circuit, struct cuzk_error *err)
+{
+    const struct points_source source = {
+        .group = MSM_G1,
+        .bytes = section_bytes(circuit, SECTION_H),
+        .n = circuit->counts.n_points[SECTION_H],
+        .chunk_points = circuit->plan.h_piece,
+        .staging = circuit->block.h_staging,
+        .faults = (void *)((char *)circuit->block.sums + circuit->sums_map.faults),
+    };
+    return points_load(circuit->loader, &source, multiply_chunk, circuit, circuit->device->stream,
+                       err);
+}
+
+static enum cuzk_status multiply_resident_h(const struct backend_circuit *circuit,
+                                            struct cuzk_error *err)
+{
+    const size_t piece_bytes = circuit->plan.h_piece * msm_slot_bytes(MSM_G1);
+    const char *points = circuit->block.points[SECTION_H];
+    for (uint32_t i = 0; i < plan_h_pieces(&circuit->counts, &circuit->plan); i++)
+        TRY(multiply_piece(circuit, i, points + i * piece_bytes, err));
+    return CUZK_OK;
+}
+
+/* The sums over full-size variables, whose values are in block.scalars. */
+static enum cuzk_status multiply_tails(const struct backend_circuit *circuit,
+                                       struct cuzk_error *err)
+{
+    const struct circuit_block *block = &circuit->block;
+    const struct backend_device *device = circuit->device;
+    for (enum cuda_tail i = 0; i < TAIL_COUNT; i++) {
+        const struct msm_size *size = &circuit->plan.tail_size[i];
+        if (size->n == 0)
+            continue;
+        struct msm_job msm = msm_on(device, size, block->scalars[i], block->sums_work);
+        for (unsigned set = 0; set < 2; set++)
+            msm.sets[set] = (struct msm_set){block->tails[i][set],
+                                             own_sums_at(circuit, circuit->sums_map.tails[i][set])};
+        TRY(device_check(msm_enqueue(&msm, device->stream), "multiplication of tails", err));
+    }
+    return CUZK_OK;
+}
+
+/* --- Graphs ------------------------------------------------------------------------------------
+ */
+
+typedef enum cuzk_status enqueue_fn(const struct backend_circuit *circuit, struct cuzk_error *err);
+
+static enum cuzk_status record_graph(const struct backend_circuit *circuit, enqueue_fn *enqueue,
+                                     cudaGraphExec_t *out, struct cuzk_error *err)
+{
+    static const char what[] = "recording a graph";
+    const cudaStream_t stream = circuit->device->stream;
+    cudaGraph_t graph = NULL;
+    struct cuzk_error second;
+    enum cuzk_status status =
+        device_check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), what, err);
+    if (status == CUZK_OK)
+        status = enqueue(circuit, err);
+    /* Whatever happened, the stream must work again. */
+    const enum cuzk_status ended =
+        device_check(cudaStreamEndCapture(stream, &graph), what, status == CUZK_OK ? err : &second);
+    if (status == CUZK_OK)
+        status = ended;
+    if (status == CUZK_OK)
+        status = device_check(cudaGraphInstantiate(out, graph, 0), what, err);
+    if (graph)
+        cudaGraphDestroy(graph);
+    return status;
+}
+
+/* Work that is the same for every partition is recorded once: it is more launches than the driver
+   takes in at a time, and a thread that launches them would spin until the device is nearly done.
+ */
+static enum cuzk_status launch_graph(const struct backend_circuit *circuit, enqueue_fn *enqueue,
+                                     cudaGraphExec_t *graph, struct cuzk_error *err)
+{
+    if (!*graph) {
+        cudaGraphExec_t recorded = NULL;
+        const enum cuzk_status status = record_graph(circuit, enqueue, &recorded, err);
+        if (status != CUZK_OK) {
+            if (recorded)
+                cudaGraphExecDestroy(recorded);
+            return status;
+        }
+        *graph = recorded;
+    }
+    return device_check(cudaGraphLaunch(*graph, circuit->device->stream), "launching a graph", err);
+}
+
+/* --- All together ------------------------------------------------------------------------------
+ */
+
+static enum cuzk_status evaluate(const struct backend_circuit *circuit,
+                                 const struct witness_slot *slot, struct cuzk_error *err)
+{
+    const struct circuit_block *block = &circuit->block;
+    const struct rows_witness witness = {
+        .bits = slot->bits,
+        .full = (const char *)slot->values + circuit->shape->n_inputs * sizeof(struct fr),
+        .inputs = slot->values,
+    };
+    return device_check(rows_enqueue(&circuit->rows, block->image, &witness,
+                                     circuit->counts.log2_domain, block->a_rows, block->b_rows,
+                                     circuit->device->stream),
+                        "row values", err);
+}
+
+/* Row values and their quotient, which leaves h's scalars in a_rows. */
+static enum cuzk_status make_quotient(const struct backend_circuit *circuit,
+                                      const struct witness_slot *slot, const cudaEvent_t events[],
+                                      struct cuzk_error *err)
+{
+    const struct circuit_block *block = &circuit->block;
+    const cudaStream_t stream = circuit->device->stream;
+    TRY(device_record(events[ROWS_FROM], stream, err));
+    TRY(evaluate(circuit, slot, err));
+    TRY(device_record(events[ROWS_TO], stream, err));
+    TRY(device_check(ntt_quotient_enqueue(circuit->counts.log2_domain, block->tables, block->a_rows,
+                                          block->b_rows, block->c_rows, stream),
+                     "quotient", err));
+    return device_record(events[QUOTIENT_TO], stream, err);
+}
+
+static enum cuzk_status gather_scalars(const struct backend_circuit *circuit,
+                                       const struct witness_slot *slot, struct cuzk_error *err)
+{
+    const struct circuit_block *block = &circuit->block;
+    for (enum cuda_tail i = 0; i < TAIL_COUNT; i++) {
+        if (circuit->counts.n_scalars[i] > 0)
+            TRY(device_check(rows_gather(slot->values, block->sources[i],
+                                         circuit->counts.n_scalars[i], block->scalars[i],
+                                         circuit->device->stream),
+                             "scalars of tails", err));
+    }
+    return CUZK_OK;
+}
+
+enum cuzk_status partition_enqueue(struct backend_circuit *circuit, const struct witness_slot *slot,
+                                   void *sums, const cudaEvent_t events[PARTITION_EVENTS],
+                                   struct cuzk_error *err)
+{
+    const cudaStream_t stream = circuit->device->stream;
+    TRY(gather_scalars(circuit, slot, err));
+    TRY(make_quotient(circuit, slot, events, err));
+    if (circuit->plan.resident[SECTION_H])
+        TRY(launch_graph(circuit, multiply_resident_h, &circuit->h_graph, err));
+    else
+        TRY(multiply_streamed_h(circuit, err));
+    TRY(device_record(events[H_TO], stream, err));
+    TRY(launch_graph(circuit, multiply_tails, &circuit->tails_graph, err));
+    TRY(device_check(cudaMemcpyAsync(sums, circuit->block.own_sums, circuit->sums_map.own_bytes,
+                                     cudaMemcpyDeviceToDevice, stream),
+                     "keeping sums", err));
+    return device_record(events[TAILS_TO], stream, err);
+}
