@@ -14,6 +14,7 @@ struct job {
     struct witness_slot *slot; /* the witness's copy on the device */
     uint64_t since_ns;         /* it waits for the device, is there, or waits for its batch */
     struct job *next;          /* that waits */
+    pthread_cond_t wake;       /* it is done, or the first that waits and nobody is at work */
     bool done;                 /* guarded by the circuit's lock, as the next two until then */
     enum cuzk_status status;
     struct cuzk_error err;

@@ -38,7 +38,7 @@ struct backend_circuit {
     /* Partitions wait here for the device, the oldest first; whoever finds nobody at work leads the
        next batch. */
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* a slot was given back, or a batch has ended */
+    pthread_cond_t changed; /* a slot was given back */
     struct job *waiting;
     bool at_work;
 };

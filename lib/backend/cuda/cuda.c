@@ -60,20 +60,13 @@ static void lead(struct batch *batch)
     }
 }
 
-/* Waits for the job's turn, or leads. Returns when the job's sums are there, or it has failed. */
-static enum cuzk_status take_turn(struct job *job, struct cuzk_error *err)
+/* Leads batches until the job is done. The circuit's lock is held. */
+static void lead_until_done(struct job *job)
 {
     struct backend_circuit *circuit = job->circuit;
-    job->since_ns = clock_now_ns();
-    timeline_emit(job->scope, TIMELINE_LOCK_WAIT_START, -1);
-    pthread_mutex_lock(&circuit->lock);
-    struct job **last = &circuit->waiting;
-    while (*last)
-        last = &(*last)->next;
-    *last = job;
     while (!job->done) {
         if (circuit->at_work) {
-            pthread_cond_wait(&circuit->changed, &circuit->lock);
+            pthread_cond_wait(&job->wake, &circuit->lock);
             continue;
         }
         struct batch batch = {.circuit = circuit, .jobs = {circuit->waiting}, .n = 1};
@@ -82,12 +75,33 @@ static enum cuzk_status take_turn(struct job *job, struct cuzk_error *err)
         pthread_mutex_unlock(&circuit->lock);
         lead(&batch);
         pthread_mutex_lock(&circuit->lock);
-        for (unsigned i = 0; i < batch.n; i++)
-            batch.jobs[i]->done = true;
         circuit->at_work = false;
-        pthread_cond_broadcast(&circuit->changed);
+        /* The next leader first: the others have work for the processor now, the device has none.
+         */
+        if (circuit->waiting)
+            pthread_cond_signal(&circuit->waiting->wake);
+        for (unsigned i = 0; i < batch.n; i++) {
+            batch.jobs[i]->done = true;
+            pthread_cond_signal(&batch.jobs[i]->wake);
+        }
     }
+}
+
+/* Waits for the job's turn, or leads. Returns when the job's sums are there, or it has failed. */
+static enum cuzk_status take_turn(struct job *job, struct cuzk_error *err)
+{
+    struct backend_circuit *circuit = job->circuit;
+    job->since_ns = clock_now_ns();
+    timeline_emit(job->scope, TIMELINE_LOCK_WAIT_START, -1);
+    pthread_cond_init(&job->wake, NULL);
+    pthread_mutex_lock(&circuit->lock);
+    struct job **last = &circuit->waiting;
+    while (*last)
+        last = &(*last)->next;
+    *last = job;
+    lead_until_done(job);
     pthread_mutex_unlock(&circuit->lock);
+    pthread_cond_destroy(&job->wake);
     if (job->status != CUZK_OK && err)
         *err = job->err;
     return job->status;
