@@ -3,7 +3,8 @@
 
    CUZK_CUDA_C1 names the C1 file; without it there is nothing to do. CUZK_CUDA_BUDGET_MIB (0: all
    that is free) lists amounts of device memory, separated by spaces, each of which is tried;
-   CUZK_CUDA_WORKERS partitions are brought at once (2), as an engine's device workers do. */
+   CUZK_CUDA_WORKERS partitions are brought at once (2), as an engine's device workers do, each
+   CUZK_CUDA_RUNS times (3). */
 #include "cuda/device.h"
 
 #include "backend/backend.h"
@@ -25,7 +26,7 @@
 
 /* Point i of every section is 1 + i mod PERIOD times the generator: the sections are one small
    file, mapped again and again. */
-enum { PERIOD = 1 << 16, RUNS = 3, WORKERS_MAX = 16 };
+enum { PERIOD = 1 << 16, RUNS_MAX = 16, WORKERS_MAX = 16 };
 
 struct pattern {
     int fd;
@@ -219,7 +220,8 @@ struct worker {
     struct backend_circuit *circuit;
     const struct witness *witness;
     struct timeline_scope scope;
-    struct backend_sums sums[RUNS];
+    struct backend_sums sums[RUNS_MAX];
+    unsigned runs;
     enum cuzk_status status;
     struct cuzk_error err;
 };
@@ -227,15 +229,22 @@ struct worker {
 static void *work(void *context)
 {
     struct worker *worker = context;
-    for (int i = 0; i < RUNS && worker->status == CUZK_OK; i++)
+    for (unsigned i = 0; i < worker->runs && worker->status == CUZK_OK; i++)
         worker->status = backend_find("cuda")->prove(
             worker->circuit, worker->witness, &worker->scope, &worker->sums[i], &worker->err);
     return NULL;
 }
 
+static unsigned number_from(const char *variable, unsigned otherwise)
+{
+    const char *text = getenv(variable);
+    return text ? (unsigned)strtoul(text, NULL, 10) : otherwise;
+}
+
 static void prove_together(struct backend_circuit *circuit, const struct witness *witness,
                            struct timeline *timeline, unsigned n_workers, const struct logs *logs)
 {
+    const unsigned runs = number_from("CUZK_CUDA_RUNS", 3), n = n_workers * runs;
     static struct worker workers[WORKERS_MAX];
     pthread_t threads[WORKERS_MAX];
     const uint64_t start = clock_now_ns();
@@ -243,7 +252,11 @@ static void prove_together(struct backend_circuit *circuit, const struct witness
     uint64_t device_ns = 0, least_ns = UINT64_MAX;
     for (unsigned i = 0; i < n_workers; i++) {
         workers[i] = (struct worker){
-            .circuit = circuit, .witness = witness, .scope = TIMELINE_SCOPE(timeline, "partition")};
+            .circuit = circuit,
+            .witness = witness,
+            .scope = TIMELINE_SCOPE(timeline, "partition"),
+            .runs = runs,
+        };
         workers[i].scope.worker = (int32_t)i;
         assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
     }
@@ -253,7 +266,7 @@ static void prove_together(struct backend_circuit *circuit, const struct witness
     const double processor = processor_seconds() - processor_start;
     for (unsigned i = 0; i < n_workers; i++) {
         assert_ok(workers[i].status, workers[i].err);
-        for (int k = 0; k < RUNS; k++) {
+        for (unsigned k = 0; k < runs; k++) {
             assert_sums(&workers[i].sums[k], logs);
             device_ns += workers[i].sums[k].device_ns;
             if (workers[i].sums[k].device_ns < least_ns)
@@ -262,8 +275,8 @@ static void prove_together(struct backend_circuit *circuit, const struct witness
     }
     printf("%u workers: %.3f s a partition, device %.3f s on average, %.3f s at least, processor "
            "%.3f s\n",
-           n_workers, seconds / (n_workers * RUNS), (double)device_ns / 1e9 / (n_workers * RUNS),
-           (double)least_ns / 1e9, processor / (n_workers * RUNS));
+           n_workers, seconds / n, (double)device_ns / 1e9 / n, (double)least_ns / 1e9,
+           processor / n);
     fflush(stdout);
 }
 
@@ -273,7 +286,6 @@ static void prove_and_check(const struct shape *shape, const struct backend_key 
 {
     const struct backend *cuda = backend_find("cuda");
     const struct backend_options options = {.vram_budget_bytes = budget_mib << 20};
-    const char *workers = getenv("CUZK_CUDA_WORKERS");
     struct timeline *timeline;
     struct backend_device *device;
     struct backend_circuit *circuit;
@@ -286,8 +298,7 @@ static void prove_and_check(const struct shape *shape, const struct backend_key 
            cuda->describe(device), (unsigned long long)budget_mib, shape->log2_domain,
            seconds_since(start), (double)cuda->bytes(circuit) / 1e9);
     prove_together(circuit, witness, timeline, 1, logs);
-    prove_together(circuit, witness, timeline, workers ? (unsigned)strtoul(workers, NULL, 10) : 2,
-                   logs);
+    prove_together(circuit, witness, timeline, number_from("CUZK_CUDA_WORKERS", 2), logs);
     timeline_destroy(timeline);
     cuda->unload(circuit);
     cuda->close(device);

@@ -3,6 +3,7 @@
 #include "backend/cuda/ntt.h"
 #include "backend/cuda/points.h"
 #include "backend/cuda/points_load.h"
+#include "base/check.h"
 #include "base/error.h"
 #include "math/fr.h"
 #include "r1cs/witness.h"
@@ -10,10 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A section comes in some thirty chunks and h is
-   multiplied in sixteen pieces: at 2^27 rows each is a few million points, enough to fill a device,
-   and scratch of 2 GB. */
-enum { ALIGNMENT = 256, CHUNK_MIN = POINTS_ALIGNMENT * 192, CHUNKS = 32, H_PIECES = 16 };
+/* A section comes in some thirty chunks: at 2^27 rows each is a few million points, enough to fill
+   a device, and scratch of 1 GB. So is a sixteenth of h, with scratch of 2 GB. */
+enum { ALIGNMENT = 256, CHUNK_MIN = POINTS_ALIGNMENT * 192, CHUNKS = 32 };
 
 static size_t words_of(size_t bits)
 {
@@ -70,10 +70,16 @@ struct msm_size plan_h_size(const struct circuit_counts *counts, const struct ci
     };
 }
 
+uint32_t plan_part_points(const struct circuit_plan *plan, enum cuda_section section)
+{
+    return plan->resident[section] ? plan->sum_points : plan->chunk_points;
+}
+
 uint32_t plan_parts(const struct circuit_counts *counts, const struct circuit_plan *plan,
                     enum cuda_section section)
 {
-    return (counts->n_points[section] + plan->sum_points - 1) / plan->sum_points;
+    const uint32_t most = plan_part_points(plan, section);
+    return (counts->n_points[section] + most - 1) / most;
 }
 
 struct msm_size plan_bits_size(enum cuda_section section, uint32_t n, unsigned n_witnesses)
@@ -104,9 +110,8 @@ size_t plan_staging_bytes(const struct circuit_plan *plan, enum cuda_section sec
 static size_t bits_work_bytes(const struct circuit_counts *counts, const struct circuit_plan *plan,
                               enum cuda_section section)
 {
-    const uint32_t n = counts->n_points[section];
-    const struct msm_size size =
-        plan_bits_size(section, n < plan->sum_points ? n : plan->sum_points, plan->n_batch);
+    const uint32_t n = counts->n_points[section], most = plan_part_points(plan, section);
+    const struct msm_size size = plan_bits_size(section, n < most ? n : most, plan->n_batch);
     if (n == 0)
         return 0;
     return (plan->resident[section] ? 0 : plan_staging_bytes(plan, section)) +
@@ -313,16 +318,44 @@ static uint64_t measure(const struct circuit_counts *counts, struct circuit_plan
     return plan->total_bytes;
 }
 
-/* All but the residents. */
-static struct circuit_plan sketch(const struct circuit_counts *counts, bool tables, bool whole,
-                                  unsigned n_batch, unsigned n_slots)
+/* What is decided before anything is measured. */
+struct trial {
+    unsigned h_pieces; /* the fewer, the wider are the windows, and the larger the scratch */
+    bool h_resident, tables;
+    unsigned n_batch, n_slots;
+};
+
+/* The fastest first. h is brought for every partition if it does not stay, other sections once for
+   a batch. */
+static const struct trial trials[] = {
+    {1, true, true, BATCH_MAX, SLOTS_MAX},
+    {1, true, false, BATCH_MAX, SLOTS_MAX},
+    {2, true, true, BATCH_MAX, SLOTS_MAX},
+    {2, true, false, BATCH_MAX, SLOTS_MAX},
+    {4, true, true, BATCH_MAX, SLOTS_MAX},
+    {4, true, false, BATCH_MAX, SLOTS_MAX},
+    {8, true, true, BATCH_MAX, SLOTS_MAX},
+    {8, true, false, BATCH_MAX, SLOTS_MAX},
+    {16, true, true, BATCH_MAX, SLOTS_MAX},
+    {16, true, false, BATCH_MAX, SLOTS_MAX},
+    {8, false, true, BATCH_MAX, SLOTS_MAX},
+    {8, false, false, BATCH_MAX, SLOTS_MAX},
+    {16, false, true, BATCH_MAX, SLOTS_MAX},
+    {16, false, false, BATCH_MAX, SLOTS_MAX},
+    {16, false, false, 2, 2},
+};
+
+static struct circuit_plan sketch(const struct circuit_counts *counts, const struct trial *trial)
 {
-    const uint32_t h_piece = part_of(counts, H_PIECES), n_h = counts->n_points[SECTION_H];
+    const uint32_t n_h = rounded_up(counts->n_points[SECTION_H]);
+    const uint32_t h_piece = part_of(counts, trial->h_pieces);
+    const bool whole = trial->h_pieces == 1;
     struct circuit_plan plan = {
-        .tables = tables,
-        .n_batch = n_batch,
-        .n_slots = n_slots,
-        .h_piece = whole || n_h < h_piece ? rounded_up(n_h) : h_piece,
+        .resident[SECTION_H] = trial->h_resident,
+        .tables = trial->tables,
+        .n_batch = trial->n_batch,
+        .n_slots = trial->n_slots,
+        .h_piece = n_h < h_piece ? n_h : h_piece,
         .chunk_points = part_of(counts, CHUNKS),
         .sum_points = part_of(counts, whole ? 1 : CHUNKS),
     };
@@ -331,33 +364,22 @@ static struct circuit_plan sketch(const struct circuit_counts *counts, bool tabl
             .n = counts->n_scalars[i],
             .g1_sets = i == TAIL_LA ? 2 : 1,
             .g2_sets = i == TAIL_LA ? 0 : 1,
-            .tables = tables,
+            .tables = trial->tables,
             .entries_max = whole ? 0 : h_piece,
         };
     return plan;
 }
 
-/* Everything stays on the device. */
-static bool fits_whole(const struct circuit_counts *counts, uint64_t limit,
-                       struct circuit_plan *out)
+/* Plans as tried, and keeps what fits of the other sections, those first that are small for the
+   time they take. */
+static bool fits(const struct circuit_counts *counts, uint64_t limit, const struct trial *trial,
+                 struct circuit_plan *out)
 {
-    *out = sketch(counts, true, true, BATCH_MAX, SLOTS_MAX);
-    for (enum cuda_section i = 0; i < SECTION_COUNT; i++)
-        out->resident[i] = true;
-    return measure(counts, out) <= limit;
-}
-
-/* As much as fits stays: h first, which would be brought for every partition, then the sections
-   that are small for the time they take. */
-static bool fits_streamed(const struct circuit_counts *counts, uint64_t limit, bool tables,
-                          unsigned n_batch, unsigned n_slots, struct circuit_plan *out)
-{
-    static const enum cuda_section order[] = {SECTION_H, SECTION_B_G2, SECTION_B_G1, SECTION_L,
-                                              SECTION_A};
-    *out = sketch(counts, tables, false, n_batch, n_slots);
+    static const enum cuda_section order[] = {SECTION_B_G2, SECTION_B_G1, SECTION_L, SECTION_A};
+    *out = sketch(counts, trial);
     if (measure(counts, out) > limit)
         return false;
-    for (unsigned i = 0; i < SECTION_COUNT; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(order); i++) {
         out->resident[order[i]] = true;
         if (measure(counts, out) > limit)
             out->resident[order[i]] = false;
@@ -374,11 +396,10 @@ static unsigned mib(uint64_t bytes)
 enum cuzk_status plan_circuit(const struct circuit_counts *counts, uint64_t limit,
                               struct circuit_plan *out, struct cuzk_error *err)
 {
-    if (fits_whole(counts, limit, out) ||
-        fits_streamed(counts, limit, true, BATCH_MAX, SLOTS_MAX, out) ||
-        fits_streamed(counts, limit, false, BATCH_MAX, SLOTS_MAX, out) ||
-        fits_streamed(counts, limit, false, 2, 2, out))
-        return CUZK_OK;
+    for (size_t i = 0; i < ARRAY_LEN(trials); i++) {
+        if (fits(counts, limit, &trials[i], out))
+            return CUZK_OK;
+    }
     return error_set(
         err, CUZK_RESOURCE_EXHAUSTED,
         "circuit of 2^%u rows needs at least %u MiB (rows %u, transforms %u, tails %u, "

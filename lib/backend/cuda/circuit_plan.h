@@ -42,7 +42,7 @@ struct circuit_plan {
     unsigned n_slots;             /* witnesses that the device holds */
     uint32_t h_piece;             /* points of h that are multiplied at once */
     uint32_t chunk_points;        /* of a section, while it is loaded or streamed */
-    uint32_t sum_points;          /* of a section, whose bits are summed up at once */
+    uint32_t sum_points;          /* of a resident section, whose bits are summed up at once */
     struct msm_size tail_size[TAIL_COUNT];
 
     /* Bytes of the block's parts. */
@@ -130,8 +130,9 @@ struct msm_size plan_h_size(const struct circuit_counts *counts, const struct ci
 /* Room for a chunk of a section on its way. */
 size_t plan_staging_bytes(const struct circuit_plan *plan, enum cuda_section section);
 
-/* A section's bits are summed up in parts of plan->sum_points, the last one being what is left;
-   and the size of such a job over n points for so many witnesses. */
+/* A section's bits are summed up in parts of so many points, the last one being what is left; and
+   the size of such a job over n points for so many witnesses. */
+uint32_t plan_part_points(const struct circuit_plan *plan, enum cuda_section section);
 uint32_t plan_parts(const struct circuit_counts *counts, const struct circuit_plan *plan,
                     enum cuda_section section);
 struct msm_size plan_bits_size(enum cuda_section section, uint32_t n, unsigned n_witnesses);

@@ -63,7 +63,7 @@ static enum cuzk_status sum_part(const struct pass *pass, const void *slots, uin
     job.scratch_bytes = msm_scratch_bytes(&job.size);
     job.sets[0].points = slots;
     job.sets[0].sums = (char *)circuit->block.sums + circuit->sums_map.bits[pass->section] +
-                       first / circuit->plan.sum_points * bytes;
+                       first / plan_part_points(&circuit->plan, pass->section) * bytes;
     for (unsigned i = 0; i < pass->n_witnesses; i++)
         job.bitmaps[i] = pass->selected[i] + first / 64;
     return device_check(msm_enqueue(&job, stream), "sums over bits", err);
@@ -112,7 +112,8 @@ enum cuzk_status section_sum(struct backend_circuit *circuit, enum cuda_section 
                              const uint64_t *const selected[], unsigned n_witnesses,
                              cudaStream_t stream, struct cuzk_error *err)
 {
-    const uint32_t n = circuit->counts.n_points[section], most = circuit->plan.sum_points;
+    const uint32_t n = circuit->counts.n_points[section],
+                   most = plan_part_points(&circuit->plan, section);
     char *work = circuit->block.sums_work;
     struct pass pass = {
         .circuit = circuit, .section = section, .selected = selected, .n_witnesses = n_witnesses};
