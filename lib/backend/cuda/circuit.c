@@ -93,6 +93,13 @@ static enum cuzk_status take_block(struct backend_circuit *circuit, struct cuzk_
                         "pinned memory", err);
 }
 
+static void destroy_graph(cudaGraphExec_t *graph)
+{
+    if (*graph)
+        cudaGraphExecDestroy(*graph);
+    *graph = NULL;
+}
+
 /* Gives back all that take_block and loading took. Errors are not looked at: the device may be
    lost. */
 static void leave_device(struct backend_circuit *circuit)
@@ -101,12 +108,9 @@ static void leave_device(struct backend_circuit *circuit)
     circuit->loader = NULL;
     cudaFreeHost(circuit->sums);
     circuit->sums = NULL;
-    cudaGraphExec_t *const graphs[] = {&circuit->h_graph, &circuit->tails_graph};
-    for (unsigned i = 0; i < 2; i++) {
-        if (*graphs[i])
-            cudaGraphExecDestroy(*graphs[i]);
-        *graphs[i] = NULL;
-    }
+    for (unsigned i = 0; i < H_PIECES_MAX; i++)
+        destroy_graph(&circuit->h_graphs[i]);
+    destroy_graph(&circuit->tails_graph);
     for (unsigned i = 0; i < EVENTS_MAX; i++) {
         if (circuit->events[i])
             cudaEventDestroy(circuit->events[i]);

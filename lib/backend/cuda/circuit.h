@@ -29,11 +29,12 @@ struct backend_circuit {
     struct circuit_plan plan;
     struct circuit_block block;
     struct sums_map sums_map;
-    void *memory;                         /* the block */
-    cudaEvent_t events[EVENTS_MAX];       /* of the batch at work */
-    cudaGraphExec_t h_graph, tails_graph; /* recorded by the first partition */
-    uint8_t *sums;                        /* pinned host copy of block.sums, of the batch at work */
-    struct points_loader *loader;         /* of what is streamed; NULL: nothing is */
+    void *memory;                   /* the block */
+    cudaEvent_t events[EVENTS_MAX]; /* of the batch at work */
+    /* Recorded by the first partition (partition.c). */
+    cudaGraphExec_t h_graphs[H_PIECES_MAX], tails_graph;
+    uint8_t *sums;                /* pinned host copy of block.sums, of the batch at work */
+    struct points_loader *loader; /* of what is streamed; NULL: nothing is */
 
     /* Partitions wait here for the device, the oldest first; whoever finds nobody at work leads the
        next batch. */

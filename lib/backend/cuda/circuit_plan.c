@@ -336,13 +336,13 @@ static const struct trial trials[] = {
     {4, true, false, BATCH_MAX, SLOTS_MAX},
     {8, true, true, BATCH_MAX, SLOTS_MAX},
     {8, true, false, BATCH_MAX, SLOTS_MAX},
-    {16, true, true, BATCH_MAX, SLOTS_MAX},
-    {16, true, false, BATCH_MAX, SLOTS_MAX},
+    {H_PIECES_MAX, true, true, BATCH_MAX, SLOTS_MAX},
+    {H_PIECES_MAX, true, false, BATCH_MAX, SLOTS_MAX},
     {8, false, true, BATCH_MAX, SLOTS_MAX},
     {8, false, false, BATCH_MAX, SLOTS_MAX},
-    {16, false, true, BATCH_MAX, SLOTS_MAX},
-    {16, false, false, BATCH_MAX, SLOTS_MAX},
-    {16, false, false, 2, 2},
+    {H_PIECES_MAX, false, true, BATCH_MAX, SLOTS_MAX},
+    {H_PIECES_MAX, false, false, BATCH_MAX, SLOTS_MAX},
+    {H_PIECES_MAX, false, false, 2, 2},
 };
 
 static struct circuit_plan sketch(const struct circuit_counts *counts, const struct trial *trial)

@@ -24,6 +24,9 @@ enum cuda_tail { TAIL_LA, TAIL_B, TAIL_COUNT };
 /* As many partitions as a 32 GiB PoRep has; and two whose witnesses are uploaded meanwhile. */
 enum { BATCH_MAX = 10, SLOTS_MAX = BATCH_MAX + 2 };
 
+/* Multiplications of h, at most. */
+enum { H_PIECES_MAX = 16 };
+
 /* What a plan follows from. */
 struct circuit_counts {
     unsigned log2_domain;

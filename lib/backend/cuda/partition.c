@@ -2,6 +2,7 @@
 
 #include "backend/cuda/ntt.h"
 #include "backend/cuda/section.h"
+#include "base/check.h"
 #include "base/error.h"
 
 /* --- Multiplications ---------------------------------------------------------------------------
@@ -31,55 +32,31 @@ static void *own_sums_at(const struct backend_circuit *circuit, size_t offset)
     return (char *)circuit->block.own_sums + offset;
 }
 
-static enum cuzk_status multiply_piece(const struct backend_circuit *circuit, uint32_t piece,
-                                       const void *points, struct cuzk_error *err)
+/* A piece of h's points, on the device. */
+struct h_piece {
+    uint32_t number;
+    const void *points;
+};
+
+static enum cuzk_status multiply_piece(const struct backend_circuit *circuit, const void *context,
+                                       struct cuzk_error *err)
 {
     const struct circuit_block *block = &circuit->block;
-    const struct msm_size size = plan_h_size(&circuit->counts, &circuit->plan, piece);
-    const char *scalars =
-        (const char *)block->a_rows + (size_t)piece * circuit->plan.h_piece * sizeof(struct fr);
+    const struct h_piece *piece = context;
+    const struct msm_size size = plan_h_size(&circuit->counts, &circuit->plan, piece->number);
+    const size_t first = (size_t)piece->number * circuit->plan.h_piece;
+    const char *scalars = (const char *)block->a_rows + first * sizeof(struct fr);
     struct msm_job msm = msm_on(circuit->device, &size, scalars, block->h_work);
-    msm.sets[0] =
-        (struct msm_set){points, own_sums_at(circuit, partition_h_offset(circuit, piece))};
+    msm.sets[0] = (struct msm_set){
+        piece->points, own_sums_at(circuit, partition_h_offset(circuit, piece->number))};
     return device_check(msm_enqueue(&msm, circuit->device->stream), "multiplication of h", err);
 }
 
-static enum cuzk_status multiply_chunk(void *context, const struct points_chunk *chunk,
-                                       cudaStream_t stream, struct cuzk_error *err)
-{
-    const struct backend_circuit *circuit = context;
-    (void)stream; /* is the batch's */
-    return multiply_piece(circuit, chunk->first / circuit->plan.h_piece, chunk->slots, err);
-}
-
-static enum cuzk_status multiply_streamed_h(struct backend_circuit *circuit, struct cuzk_error *err)
-{
-    const struct points_source source = {
-        .group = MSM_G1,
-        .bytes = section_bytes(circuit, SECTION_H),
-        .n = circuit->counts.n_points[SECTION_H],
-        .chunk_points = circuit->plan.h_piece,
-        .staging = circuit->block.h_staging,
-        .faults = (void *)((char *)circuit->block.sums + circuit->sums_map.faults),
-    };
-    return points_load(circuit->loader, &source, multiply_chunk, circuit, circuit->device->stream,
-                       err);
-}
-
-static enum cuzk_status multiply_resident_h(const struct backend_circuit *circuit,
-                                            struct cuzk_error *err)
-{
-    const size_t piece_bytes = circuit->plan.h_piece * msm_slot_bytes(MSM_G1);
-    const char *points = circuit->block.points[SECTION_H];
-    for (uint32_t i = 0; i < plan_h_pieces(&circuit->counts, &circuit->plan); i++)
-        TRY(multiply_piece(circuit, i, points + i * piece_bytes, err));
-    return CUZK_OK;
-}
-
 /* The sums over full-size variables, whose values are in block.scalars. */
-static enum cuzk_status multiply_tails(const struct backend_circuit *circuit,
+static enum cuzk_status multiply_tails(const struct backend_circuit *circuit, const void *context,
                                        struct cuzk_error *err)
 {
+    (void)context;
     const struct circuit_block *block = &circuit->block;
     const struct backend_device *device = circuit->device;
     for (enum cuda_tail i = 0; i < TAIL_COUNT; i++) {
@@ -98,10 +75,12 @@ static enum cuzk_status multiply_tails(const struct backend_circuit *circuit,
 /* --- Graphs ------------------------------------------------------------------------------------
  */
 
-typedef enum cuzk_status enqueue_fn(const struct backend_circuit *circuit, struct cuzk_error *err);
+typedef enum cuzk_status enqueue_fn(const struct backend_circuit *circuit, const void *context,
+                                    struct cuzk_error *err);
 
 static enum cuzk_status record_graph(const struct backend_circuit *circuit, enqueue_fn *enqueue,
-                                     cudaGraphExec_t *out, struct cuzk_error *err)
+                                     const void *context, cudaGraphExec_t *out,
+                                     struct cuzk_error *err)
 {
     static const char what[] = "recording a graph";
     const cudaStream_t stream = circuit->device->stream;
@@ -110,7 +89,7 @@ static enum cuzk_status record_graph(const struct backend_circuit *circuit, enqu
     enum cuzk_status status =
         device_check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), what, err);
     if (status == CUZK_OK)
-        status = enqueue(circuit, err);
+        status = enqueue(circuit, context, err);
     /* Whatever happened, the stream must work again. */
     const enum cuzk_status ended =
         device_check(cudaStreamEndCapture(stream, &graph), what, status == CUZK_OK ? err : &second);
@@ -123,15 +102,16 @@ static enum cuzk_status record_graph(const struct backend_circuit *circuit, enqu
     return status;
 }
 
-/* Work that is the same for every partition is recorded once: it is more launches than the driver
-   takes in at a time, and a thread that launches them would spin until the device is nearly done.
- */
+/* Work that is the same for every partition, whose context never changes, is recorded once: it is
+   more launches than the driver takes in at a time, and a thread that launches them would spin
+   until the device is nearly done. */
 static enum cuzk_status launch_graph(const struct backend_circuit *circuit, enqueue_fn *enqueue,
-                                     cudaGraphExec_t *graph, struct cuzk_error *err)
+                                     const void *context, cudaGraphExec_t *graph,
+                                     struct cuzk_error *err)
 {
     if (!*graph) {
         cudaGraphExec_t recorded = NULL;
-        const enum cuzk_status status = record_graph(circuit, enqueue, &recorded, err);
+        const enum cuzk_status status = record_graph(circuit, enqueue, context, &recorded, err);
         if (status != CUZK_OK) {
             if (recorded)
                 cudaGraphExecDestroy(recorded);
@@ -144,6 +124,40 @@ static enum cuzk_status launch_graph(const struct backend_circuit *circuit, enqu
 
 /* --- All together ------------------------------------------------------------------------------
  */
+
+static enum cuzk_status multiply_chunk(void *context, const struct points_chunk *chunk,
+                                       cudaStream_t stream, struct cuzk_error *err)
+{
+    struct backend_circuit *circuit = context;
+    const struct h_piece piece = {chunk->first / circuit->plan.h_piece, chunk->slots};
+    (void)stream; /* is the device's */
+    CHECK(piece.number < H_PIECES_MAX);
+    return launch_graph(circuit, multiply_piece, &piece, &circuit->h_graphs[piece.number], err);
+}
+
+static enum cuzk_status multiply_h(struct backend_circuit *circuit, struct cuzk_error *err)
+{
+    const cudaStream_t stream = circuit->device->stream;
+    const uint32_t n = circuit->counts.n_points[SECTION_H], most = circuit->plan.h_piece;
+    if (!circuit->plan.resident[SECTION_H]) {
+        const struct points_source source = {
+            .group = MSM_G1,
+            .bytes = section_bytes(circuit, SECTION_H),
+            .n = n,
+            .chunk_points = most,
+            .staging = circuit->block.h_staging,
+            .faults = (void *)((char *)circuit->block.sums + circuit->sums_map.faults),
+        };
+        return points_load(circuit->loader, &source, multiply_chunk, circuit, stream, err);
+    }
+    const char *points = circuit->block.points[SECTION_H];
+    for (uint32_t first = 0; first < n; first += most) {
+        const struct points_chunk chunk = {first, n - first < most ? n - first : most,
+                                           points + first * msm_slot_bytes(MSM_G1)};
+        TRY(multiply_chunk(circuit, &chunk, stream, err));
+    }
+    return CUZK_OK;
+}
 
 static enum cuzk_status evaluate(const struct backend_circuit *circuit,
                                  const struct witness_slot *slot, struct cuzk_error *err)
@@ -197,12 +211,9 @@ enum cuzk_status partition_enqueue(struct backend_circuit *circuit, const struct
     const cudaStream_t stream = circuit->device->stream;
     TRY(gather_scalars(circuit, slot, err));
     TRY(make_quotient(circuit, slot, events, err));
-    if (circuit->plan.resident[SECTION_H])
-        TRY(launch_graph(circuit, multiply_resident_h, &circuit->h_graph, err));
-    else
-        TRY(multiply_streamed_h(circuit, err));
+    TRY(multiply_h(circuit, err));
     TRY(device_record(events[H_TO], stream, err));
-    TRY(launch_graph(circuit, multiply_tails, &circuit->tails_graph, err));
+    TRY(launch_graph(circuit, multiply_tails, NULL, &circuit->tails_graph, err));
     TRY(device_check(cudaMemcpyAsync(sums, circuit->block.own_sums, circuit->sums_map.own_bytes,
                                      cudaMemcpyDeviceToDevice, stream),
                      "keeping sums", err));
