@@ -1,5 +1,5 @@
-/* The proof of a real 2 KiB sector with fixed blinding: the reference's 192 bytes, also from two
-   workers at once.
+/* The proof of a real 2 KiB sector with fixed blinding: the reference's 192 bytes, also from more
+   workers than a batch takes in and a device has slots for.
 
    CUZK_CUDA_PARAMS names the development parameters of the 2 KiB PoRep; they are made there if they
    are not yet (a minute on 16 processors). */
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { WORKERS = 4, PROOFS_EACH = 2 };
+enum { WORKERS = SLOTS_MAX + 2, PROOFS_EACH = 2, CIRCUITS_MAX = 2 };
 
 struct work {
     const struct backend *backend;
@@ -55,21 +55,38 @@ static void *worker(void *context)
     return NULL;
 }
 
-static void prove_together(const struct work *work, const char *hex)
+/* Many workers on each circuit, all at once. */
+static void prove_on(const struct work *const circuits[], unsigned n_circuits, const char *hex)
 {
-    struct work works[WORKERS];
-    pthread_t threads[WORKERS];
-    for (unsigned i = 0; i < WORKERS; i++) {
-        works[i] = *work;
+    static struct work works[WORKERS * CIRCUITS_MAX];
+    pthread_t threads[WORKERS * CIRCUITS_MAX];
+    const unsigned n = WORKERS * n_circuits;
+    for (unsigned i = 0; i < n; i++) {
+        works[i] = *circuits[i % n_circuits];
         assert_int_equal(pthread_create(&threads[i], NULL, worker, &works[i]), 0);
     }
-    for (unsigned i = 0; i < WORKERS; i++)
+    for (unsigned i = 0; i < n; i++)
         pthread_join(threads[i], NULL);
-    for (unsigned i = 0; i < WORKERS; i++) {
+    for (unsigned i = 0; i < n; i++) {
         assert_ok(works[i].status, works[i].err);
         for (unsigned k = 0; k < PROOFS_EACH; k++)
             assert_hex_equal(works[i].proofs[k], PROOF_BYTES, hex);
     }
+}
+
+static void prove_together(const struct work *work, const char *hex)
+{
+    prove_on(&work, 1, hex);
+}
+
+/* Batches of two circuits take turns on the device. */
+static void prove_on_two_circuits(const struct work *work, struct backend_device *device,
+                                  const struct backend_key *key, const char *hex)
+{
+    struct work other = *work;
+    assert_ok(work->backend->load(device, work->shape, key, &other.circuit, &other.err), other.err);
+    prove_on((const struct work *const[]){work, &other}, 2, hex);
+    work->backend->unload(other.circuit);
 }
 
 #ifdef CUZK_CUDA_FAULTS
@@ -227,6 +244,7 @@ static void test_porep(void **state)
     assert_ok(work.backend->open(&(struct backend_options){0}, 0, &device, &err), err);
     assert_ok(work.backend->load(device, shape, &key, &work.circuit, &err), err);
     prove_together(&work, hex);
+    prove_on_two_circuits(&work, device, &key, hex);
     test_faults(&work, hex);
     lose_the_context(&work); /* the last thing that this process does there */
     work.backend->unload(work.circuit);
