@@ -24,12 +24,9 @@ static atomic_long fail_countdown = -1;
 static bool must_fail(void)
 {
     long left = atomic_load(&fail_countdown);
-    if (left < 0)
-        return false;
-    if (left == 0)
-        return true;
-    atomic_fetch_sub(&fail_countdown, 1);
-    return false;
+    while (left > 0 && !atomic_compare_exchange_weak(&fail_countdown, &left, left - 1))
+        ;
+    return left == 0;
 }
 
 static void account(size_t bytes)

@@ -128,11 +128,41 @@ static void closing_wakes_receivers(void **state)
     chan_free(chan);
 }
 
+enum { BLOCKS = 64 };
+static void *blocks[BLOCKS];
+
+static void allocate_one(void *context, size_t i)
+{
+    (void)context;
+    blocks[i] = mem_alloc(1, 1);
+}
+
+/* However many threads ask, as many allocations succeed as were allowed. */
+static void failing_allocations_are_counted_over_all_threads(void **state)
+{
+    (void)state;
+    struct pool *pool = pool_new(4);
+    assert_non_null(pool);
+    for (unsigned run = 0; run < 2000; run++) {
+        size_t succeeded = 0;
+        mem_fail_after(run % 16);
+        pool_run(pool, BLOCKS, allocate_one, NULL);
+        mem_fail_after(-1);
+        for (size_t i = 0; i < BLOCKS; i++) {
+            succeeded += blocks[i] != NULL;
+            mem_free(blocks[i]);
+        }
+        assert_int_equal(succeeded, run % 16);
+    }
+    pool_free(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pool_runs_each_index_once),
         cmocka_unit_test(pool_serves_several_callers),
+        cmocka_unit_test(failing_allocations_are_counted_over_all_threads),
         cmocka_unit_test(channel_keeps_order_and_bound),
         cmocka_unit_test(closing_wakes_receivers),
     };
