@@ -164,12 +164,27 @@ struct c1_parser {
 /* The event function of the parser's text; context is the parser. */
 json_event_fn c1_parser_event;
 
+/* Feeds the parser's text, see json_text_feed. Nearly all of a C1 are arrays of 32 numbers: of
+   those the JSON parser only gets the brackets, unless they are written in an unusual way. */
+enum cuzk_status c1_parser_feed(struct c1_parser *parser, const char *text, size_t len,
+                                struct cuzk_error *err);
+
 /* Fails with "<name>: <where>: <format>, at byte <offset>". Always false. */
 bool c1_parser_fail(struct c1_parser *parser, enum cuzk_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* True between the key Phase1Out of a wrapper and its value. */
 bool c1_parser_at_base64(const struct c1_parser *parser);
+
+/* --- Arrays of bytes (c1_bytes.c) --------------------------------------------------------------
+ */
+
+enum { C1_BYTES_TEXT_MAX = 32 * 4 }; /* three digits and a comma each, or the bracket */
+
+/* Reads "n,n,…,n]", 32 numbers 0 … 255 without white space or leading zeros. Returns how long that
+   is, without the bracket; 0 if the text does not begin in this way, or if fewer than
+   C1_BYTES_TEXT_MAX bytes of it are here. bytes is only complete in the first case. */
+size_t c1_bytes_read(uint8_t bytes[32], const char *text, size_t len);
 
 /* --- Placing values (c1_store.c): all return false after c1_parser_fail ------------------------
  */

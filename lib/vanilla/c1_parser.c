@@ -333,3 +333,35 @@ bool c1_parser_at_base64(const struct c1_parser *parser)
     return parser->n_frames == 1 && !parser->ignore_next && parser->frames[0].field &&
            parser->frames[0].field->type == C1_BASE64;
 }
+
+/* --- The text --------------------------------------------------------------------------------- */
+
+/* Behind a '[' that was fed: takes the numbers of an array of bytes without the JSON parser, if
+   they are written as usual. Returns how much text that is. */
+static size_t take_bytes(struct c1_parser *parser, const char *text, size_t len)
+{
+    struct c1_frame *frame = top(parser);
+    if (!frame || frame->type != C1_BYTES || frame->count > 0 || !json_text_at_event(parser->text))
+        return 0;
+    size_t taken = c1_bytes_read(parser->bytes, text, len);
+    if (taken > 0) {
+        frame->count = 32;
+        json_text_skip(parser->text, taken);
+    }
+    return taken;
+}
+
+enum cuzk_status c1_parser_feed(struct c1_parser *parser, const char *text, size_t len,
+                                struct cuzk_error *err)
+{
+    while (len > 0) {
+        const char *bracket = memchr(text, '[', len);
+        size_t taken = bracket ? (size_t)(bracket - text) + 1 : len;
+        TRY(json_text_feed(parser->text, text, taken, err));
+        if (bracket)
+            taken += take_bytes(parser, text + taken, len - taken);
+        text += taken;
+        len -= taken;
+    }
+    return CUZK_OK;
+}

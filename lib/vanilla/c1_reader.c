@@ -70,7 +70,7 @@ static enum cuzk_status explain(const struct c1_parser *parser, enum cuzk_status
 static enum cuzk_status parse(struct c1_parser *parser, const char *bytes, size_t len,
                               struct cuzk_error *err)
 {
-    return explain(parser, json_text_feed(parser->text, bytes, len, err), err);
+    return explain(parser, c1_parser_feed(parser, bytes, len, err), err);
 }
 
 static enum cuzk_status parse_end(struct c1_parser *parser, struct cuzk_error *err)

@@ -150,6 +150,11 @@ uint64_t json_text_offset(const struct json_text *text)
     return text->before + yajl_get_bytes_consumed(text->handle);
 }
 
+bool json_text_at_event(const struct json_text *text)
+{
+    return text->last_event == text->before;
+}
+
 void json_text_skip(struct json_text *text, uint64_t bytes)
 {
     text->before += bytes;

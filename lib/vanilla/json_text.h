@@ -44,6 +44,9 @@ enum cuzk_status json_text_end(struct json_text *text, struct cuzk_error *err);
 /* Inside on_event: the offset right behind the event's last byte, counted from the text's begin. */
 uint64_t json_text_offset(const struct json_text *text);
 
+/* Between two calls of json_text_feed: whether an event ended with the last byte that was fed. */
+bool json_text_at_event(const struct json_text *text);
+
 /* Counts bytes that belong to the text but were taken out before feeding. */
 void json_text_skip(struct json_text *text, uint64_t bytes);
 

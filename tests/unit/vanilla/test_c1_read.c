@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "vanilla/c1.h"
 
 #include <stdio.h>
@@ -238,6 +239,37 @@ static void the_wrapper_tells_the_sector_number(void **state)
     }
 }
 
+/* --- Arrays of bytes -------------------------------------------------------------------------- */
+
+/* Numbers in a string are no numbers, however much they look like an array. */
+static void an_array_in_a_string_is_a_string(void **state)
+{
+    (void)state;
+    size_t len;
+    uint8_t *text = vector_read_or_skip("reference/porep-2k/c1.json", &len);
+    char *array = json_copy((const char *)text, "/comm_d");
+    struct text value = {0};
+    text_add(&value, "[\"%s\"]", array);
+    char *changed = json_replace((const char *)text, "/comm_d", value.data);
+    size_t end = json_find(changed, "/comm_d").end - 1;
+    struct text expected = {0};
+    text_add(&expected, "C1: comm_d[0]: expected a byte (0 to 255), got a string, at byte %zu",
+             end);
+    const size_t pieces[] = {1, strlen(changed)};
+    for (size_t i = 0; i < 2; i++) {
+        struct c1 *c1;
+        struct cuzk_error err = {0};
+        assert_int_equal(parse_in_pieces(changed, strlen(changed), pieces[i], &c1, &err),
+                         CUZK_INVALID_ARGUMENT);
+        assert_string_equal(err.text, expected.data);
+    }
+    text_free(&expected);
+    text_free(&value);
+    mem_free(array);
+    mem_free(changed);
+    mem_free(text);
+}
+
 /* --- Memory ----------------------------------------------------------------------------------- */
 
 static void any_allocation_may_fail(void **state)
@@ -334,6 +366,7 @@ int main(void)
         cmocka_unit_test(unknown_keys_before_known_ones),
         cmocka_unit_test(wrapper_keys_in_any_order),
         cmocka_unit_test(the_wrapper_tells_the_sector_number),
+        cmocka_unit_test(an_array_in_a_string_is_a_string),
         cmocka_unit_test(any_allocation_may_fail),
         cmocka_unit_test(checking_needs_no_memory),
         cmocka_unit_test(memory_is_bounded_by_what_is_kept),

@@ -93,6 +93,33 @@ static void vary_file(const char *name)
     mem_free(original);
 }
 
+/* Cut at every byte of its begin, and with every byte of it changed, a C1 gets the same answer in
+   one piece, where arrays of bytes take the quick way, and in pieces too small for that. */
+static void every_fault_in_the_begin(void **state)
+{
+    (void)state;
+    enum { BEGIN = 1500 };
+    static const char other[] = "019,:[]{}\"\\ -.e\x80";
+    size_t len;
+    uint8_t *text = vector_read_or_skip("reference/porep-2k/c1.json", &len);
+    assert_true(len > BEGIN);
+    for (size_t at = 0; at < BEGIN; at++) {
+        for (size_t i = 0; i < sizeof other; i++) { /* at the end of the list: cut */
+            struct cuzk_error whole = {0};
+            struct cuzk_error cut = {0};
+            const uint8_t original = text[at];
+            const size_t changed_len = other[i] ? BEGIN : at;
+            text[at] = (uint8_t)other[i];
+            enum cuzk_status status = read_and_check(text, changed_len, BEGIN, &whole);
+            assert_int_equal(read_and_check(text, changed_len, 101, &cut), status);
+            assert_int_equal(status, CUZK_INVALID_ARGUMENT);
+            assert_string_equal(cut.text, whole.text);
+            text[at] = original;
+        }
+    }
+    mem_free(text);
+}
+
 static void variations_of_a_c1(void **state)
 {
     (void)state;
@@ -108,6 +135,7 @@ static void variations_of_a_wrapper(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_fault_in_the_begin),
         cmocka_unit_test(variations_of_a_c1),
         cmocka_unit_test(variations_of_a_wrapper),
     };
