@@ -97,7 +97,7 @@ enum cuzk_status porep_read(const uint8_t *bytes, size_t len, const struct c1_ex
     struct porep_work *work = mem_zalloc(1, sizeof *work);
     if (!work)
         return error_set(err, CUZK_NO_MEMORY, "no memory for a C1");
-    enum cuzk_status status = c1_parse(bytes, len, &work->c1, err);
+    enum cuzk_status status = c1_parse_parallel(bytes, len, pool, &work->c1, err);
     if (status == CUZK_OK)
         status = c1_check(work->c1, expect, pool, err);
     if (status == CUZK_OK)

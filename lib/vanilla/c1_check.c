@@ -155,11 +155,10 @@ static enum cuzk_status check_column(const struct subject *s, unsigned column, c
     const struct c1_claims *claims = s->claims;
     if (!fr_equal(&s->column_leaf[column], &claims->column_leaf[column]))
         return FAULT(s, "%s: the leaf is not the hash of the column's rows", part);
-    return check_path(s, part, column_path(s, column),
-                      column == C1_OWN_COLUMN ? s->node : s->parents[column],
-                      &s->column_root[column], &claims->column_root[column],
-                      &s->c1->partitions[s->partition]->comm_c,
-                      "comm_c (that of c_x in challenge 0)");
+    return check_path(
+        s, part, column_path(s, column), column == C1_OWN_COLUMN ? s->node : s->parents[column],
+        &s->column_root[column], &claims->column_root[column],
+        &s->c1->partitions[s->partition]->comm_c, "comm_c (that of c_x in challenge 0)");
 }
 
 static enum cuzk_status check_columns(const struct subject *s)

@@ -6,6 +6,8 @@
 #include "vanilla/c1.h"
 #include "vanilla/json_text.h"
 
+enum { C1_PARTITIONS_MAX = 16 };
+
 /* Columns of a challenge: its parents', then its own. */
 enum { C1_OWN_COLUMN = POREP_PARENTS, C1_COLUMNS = POREP_PARENTS + 1 };
 
@@ -29,9 +31,9 @@ struct c1_claims {
 };
 
 struct c1 {
-    struct porep_public values;             /* config is set by the key in vanilla_proofs */
-    struct porep_partition *partitions[16]; /* config->partitions of them */
-    struct c1_claims *claims[16];           /* per partition, config->challenges of them */
+    struct porep_public values; /* config is set by the key in vanilla_proofs */
+    struct porep_partition *partitions[C1_PARTITIONS_MAX]; /* config->partitions of them */
+    struct c1_claims *claims[C1_PARTITIONS_MAX]; /* per partition, config->challenges of them */
     bool wrapped;
     uint64_t sector_number; /* of the wrapper */
     uint64_t sector_bytes;
@@ -185,6 +187,34 @@ enum { C1_BYTES_TEXT_MAX = 32 * 4 }; /* three digits and a comma each, or the br
    is, without the bracket; 0 if the text does not begin in this way, or if fewer than
    C1_BYTES_TEXT_MAX bytes of it are here. bytes is only complete in the first case. */
 size_t c1_bytes_read(uint8_t bytes[32], const char *text, size_t len);
+
+/* --- Partitions side by side (c1_split.c) -------------------------------------------------------
+ */
+
+/* A C1 that is all there. */
+struct c1_source {
+    const char *text;
+    size_t len;
+    bool base64; /* the text is the content of Phase1Out; offsets are always those in the C1 */
+};
+
+enum { C1_SOURCE_BYTES = 6 * 1024 };
+
+/* What follows at an offset up to the C1's end, as much of it as there is in one piece; it may lie
+   in the buffer. Returns how much; 0 at the end and for wrong base64. */
+size_t c1_source_at(const struct c1_source *source, size_t offset, char buffer[C1_SOURCE_BYTES],
+                    const char **bytes);
+
+/* For a parser that has read `begin` bytes of the source. If that is up to the bracket in front of
+   the partitions, they are read on the pool, each by a parser of its own. Returns how much text
+   they are: the parser then is where it would be if it had read that. 0 if they are not written as
+   usual, have a fault or there is no memory: then nothing has changed, and the parser, reading on
+   by itself, finds the fault that comes first. */
+size_t c1_split(struct c1_parser *parser, const struct c1_source *source, size_t begin,
+                struct pool *pool);
+
+/* Frees all partitions that were read. */
+void c1_forget_partitions(struct c1 *c1);
 
 /* --- Placing values (c1_store.c): all return false after c1_parser_fail ------------------------
  */

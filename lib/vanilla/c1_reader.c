@@ -20,6 +20,7 @@ struct c1_reader {
     struct c1_parser inner; /* of the C1 inside a wrapper; its text is NULL before Phase1Out */
     enum text_state state;
     struct base64 base64;
+    struct pool *pool;       /* to split the text that comes; NULL: do not, or no more */
     struct cuzk_error error; /* the first failure */
 };
 
@@ -78,24 +79,56 @@ static enum cuzk_status parse_end(struct c1_parser *parser, struct cuzk_error *e
     return explain(parser, json_text_end(parser->text, err), err);
 }
 
+/* Feeds a C1's text up to the first bracket, which normally is that of the partitions, and those if
+   they can be split. Only once: what is not split now is to be read on in order. */
+static enum cuzk_status parse_split(struct c1_reader *reader, struct c1_parser *parser,
+                                    const struct c1_source *source, size_t *taken,
+                                    struct cuzk_error *err)
+{
+    char buffer[C1_SOURCE_BYTES];
+    const char *bytes = NULL;
+    struct pool *pool = reader->pool;
+    reader->pool = NULL;
+    size_t len = c1_source_at(source, 0, buffer, &bytes);
+    const char *bracket = len > 0 ? memchr(bytes, '[', len) : NULL;
+    *taken = bracket ? (size_t)(bracket - bytes) + 1 : 0;
+    if (!bracket)
+        return CUZK_OK;
+    TRY(parse(parser, bytes, *taken, err));
+    *taken += c1_split(parser, source, *taken, pool);
+    return CUZK_OK;
+}
+
 /* --- The wrapper ------------------------------------------------------------------------------ */
 
 static enum cuzk_status feed_base64(struct c1_reader *reader, const char *text, size_t len,
                                     struct cuzk_error *err)
 {
     uint8_t bytes[DECODE_CHARS / 4 * 3 + 3];
+    size_t parsed = 0; /* bytes that the parser has, of those that come next */
+    if (reader->pool) {
+        const struct c1_source source = {text, len, true};
+        TRY(parse_split(reader, &reader->inner, &source, &parsed, err));
+        reader->base64.read = parsed / 3 * 4;
+        text += reader->base64.read;
+        len -= reader->base64.read;
+        parsed %= 3;
+    }
     while (len > 0) {
         size_t piece = len < DECODE_CHARS ? len : DECODE_CHARS;
         size_t ready;
         enum cuzk_status status = base64_decode(&reader->base64, text, piece, bytes, &ready, err);
         /* A fault in the C1 comes first: its bytes stand before that of the base64. */
         struct cuzk_error inner = {0};
-        if (parse(&reader->inner, (const char *)bytes, ready, &inner) != CUZK_OK) {
+        CHECK(ready >= parsed);
+        if (parse(&reader->inner, (const char *)bytes + parsed, ready - parsed, &inner) !=
+            CUZK_OK) {
             *err = inner;
             return inner.status;
         }
         if (status != CUZK_OK)
             return error_prefix(err, "wrapper: Phase1Out");
+        parsed = 0;
         text += piece;
         len -= piece;
     }
@@ -163,6 +196,17 @@ static enum cuzk_status feed_phase1(struct c1_reader *reader, const char *text, 
     return parse(&reader->outer, quote, 1, err);
 }
 
+/* Takes content of a C1 without a wrapper. */
+static enum cuzk_status feed_c1(struct c1_reader *reader, const char *text, size_t len,
+                                size_t *taken, struct cuzk_error *err)
+{
+    const struct c1_source source = {text, len, false};
+    if (reader->pool)
+        return parse_split(reader, &reader->outer, &source, taken, err);
+    *taken = len;
+    return parse(&reader->outer, text, len, err);
+}
+
 static enum cuzk_status feed(struct c1_reader *reader, const char *text, size_t len,
                              struct cuzk_error *err)
 {
@@ -171,7 +215,7 @@ static enum cuzk_status feed(struct c1_reader *reader, const char *text, size_t 
         if (reader->state == TEXT_BASE64)
             TRY(feed_phase1(reader, text, len, &taken, err));
         else if (reader->outer.decided && !reader->c1->wrapped)
-            TRY(parse(&reader->outer, text, len, err));
+            TRY(feed_c1(reader, text, len, &taken, err));
         else
             TRY(feed_outer(reader, text, len, &taken, err));
         text += taken;
@@ -237,10 +281,17 @@ enum cuzk_status c1_reader_finish(struct c1_reader *reader, struct c1 **out, str
 
 enum cuzk_status c1_parse(const void *bytes, size_t len, struct c1 **out, struct cuzk_error *err)
 {
+    return c1_parse_parallel(bytes, len, NULL, out, err);
+}
+
+enum cuzk_status c1_parse_parallel(const void *bytes, size_t len, struct pool *pool,
+                                   struct c1 **out, struct cuzk_error *err)
+{
     *out = NULL;
     struct c1_reader *reader = c1_reader_new();
     if (!reader)
         return error_set(err, CUZK_NO_MEMORY, "C1: no memory for the reader");
+    reader->pool = pool;
     enum cuzk_status status = c1_reader_feed(reader, bytes, len, err);
     if (status == CUZK_OK)
         status = c1_reader_finish(reader, out, err);
@@ -250,14 +301,21 @@ enum cuzk_status c1_parse(const void *bytes, size_t len, struct c1 **out, struct
 
 /* --- Access ----------------------------------------------------------------------------------- */
 
+void c1_forget_partitions(struct c1 *c1)
+{
+    for (size_t k = 0; k < C1_PARTITIONS_MAX; k++) {
+        porep_partition_free(c1->partitions[k]);
+        mem_free(c1->claims[k]);
+        c1->partitions[k] = NULL;
+        c1->claims[k] = NULL;
+    }
+}
+
 void c1_free(struct c1 *c1)
 {
     if (!c1)
         return;
-    for (size_t k = 0; k < ARRAY_LEN(c1->partitions); k++) {
-        porep_partition_free(c1->partitions[k]);
-        mem_free(c1->claims[k]);
-    }
+    c1_forget_partitions(c1);
     mem_free(c1);
 }
 
