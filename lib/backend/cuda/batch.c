@@ -158,17 +158,17 @@ static enum cuzk_status await_partition(const struct batch *batch, struct cuzk_e
                         err);
 }
 
-/* The last job that was taken in. */
+/* The last job that was taken in. A device that has nothing to do begins with the first launch,
+   long before all are enqueued if graphs are recorded or h is streamed. */
 static enum cuzk_status enqueue_last(struct batch *batch, struct cuzk_error *err)
 {
     struct backend_circuit *circuit = batch->circuit;
     const unsigned number = batch->n - 1;
-    TRY(partition_enqueue(circuit, batch->jobs[number]->slot,
-                          sums_at(circuit, number * circuit->sums_map.own_bytes),
-                          events_of(batch, number), err));
     if (!batch->begun)
         begin_partition(batch);
-    return CUZK_OK;
+    return partition_enqueue(circuit, batch->jobs[number]->slot,
+                             sums_at(circuit, number * circuit->sums_map.own_bytes),
+                             events_of(batch, number), err);
 }
 
 /* Takes partitions in while they come. Two are enqueued at a time, so that the device goes from one
