@@ -55,7 +55,7 @@ struct cuzk_engine_options {
     unsigned threads;        /* of the cpu backend and of checks; 0: all of this process */
     unsigned synthesis_concurrency; /* partitions synthesized at once; 0: 1 */
     unsigned synthesis_lookahead;   /* finished syntheses that may wait for a device; 0: 1 */
-    unsigned workers_per_device;    /* 0: 1 on cpu, 12 on cuda */
+    unsigned workers_per_device;    /* 0: 1 on cpu, 14 on cuda */
     uint64_t memory_budget_bytes;   /* 0: what this process may use, less memory_margin_bytes */
     uint64_t memory_margin_bytes;   /* 0: none */
     unsigned queue_max;             /* jobs waiting; more are refused; 0: 1000 */

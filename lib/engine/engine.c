@@ -147,8 +147,8 @@ static void free_engine(struct cuzk_engine *engine)
     mem_free(engine);
 }
 
-/* The CUDA backend sums up the bits of ten partitions together, while two more are uploaded. */
-enum { WORKERS_CUDA = 12 };
+/* The CUDA backend takes in up to twelve partitions at once, while two more are uploaded. */
+enum { WORKERS_CUDA = 14 };
 
 static void read_options(struct cuzk_engine *engine, const struct cuzk_engine_options *options)
 {

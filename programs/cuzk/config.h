@@ -56,7 +56,7 @@ enum config_type {
     X(VRAM_BUDGET, "gpus.vram_budget", CONFIG_SIZE, "0", 0, UINT64_MAX, false,                     \
       "memory to use on each GPU; 0: all that is free. A key that does not fit is streamed")       \
     X(WORKERS_PER_DEVICE, "gpus.gpu_workers_per_device", CONFIG_COUNT, "0", 0, 16, false,          \
-      "partitions in flight on a device; 0: 12 on a GPU, 1 on the CPU")                            \
+      "partitions in flight on a device; 0: 14 on a GPU, 1 on the CPU")                            \
     X(QUEUE_MAX, "scheduler.queue_max", CONFIG_COUNT, "1000", 1, 1000000, false,                   \
       "waiting jobs; more are refused")                                                            \
     X(KEEP_RESULT, "scheduler.keep_result", CONFIG_DURATION, "1h", 1000, 2592000000, false,        \

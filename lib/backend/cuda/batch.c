@@ -90,15 +90,35 @@ static bool is_closed(const struct batch *batch)
            atomic_load(&batch->circuit->device->leaders_waiting) > 0;
 }
 
+static bool is_of_same_job(const struct timeline_scope *a, const struct timeline_scope *b)
+{
+    return a->label && b->label ? strcmp(a->label, b->label) == 0 : a->label == b->label;
+}
+
+static bool joins(const struct batch *batch, const struct job *job)
+{
+    if (batch->n < BATCH_ENOUGH)
+        return true;
+    for (unsigned i = 0; i < batch->n; i++) {
+        if (is_of_same_job(batch->jobs[i]->scope, job->scope))
+            return true;
+    }
+    return false;
+}
+
+/* The first that waits and joins. */
 static struct job *take_waiting(const struct batch *batch)
 {
     struct backend_circuit *circuit = batch->circuit;
     if (is_closed(batch))
         return NULL;
     pthread_mutex_lock(&circuit->lock);
-    struct job *job = circuit->waiting;
+    struct job **at = &circuit->waiting;
+    while (*at && !joins(batch, *at))
+        at = &(*at)->next;
+    struct job *job = *at;
     if (job)
-        circuit->waiting = job->next;
+        *at = job->next;
     pthread_mutex_unlock(&circuit->lock);
     return job;
 }

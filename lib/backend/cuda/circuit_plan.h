@@ -21,8 +21,10 @@ enum cuda_section { SECTION_H, SECTION_L, SECTION_A, SECTION_B_G1, SECTION_B_G2,
    two groups. */
 enum cuda_tail { TAIL_LA, TAIL_B, TAIL_COUNT };
 
-/* As many partitions as a 32 GiB PoRep has; and two whose witnesses are uploaded meanwhile. */
-enum { BATCH_MAX = 10, SLOTS_MAX = BATCH_MAX + 2 };
+/* Partitions of a batch: those of a 32 GiB PoRep and two of another job that came before; slots for
+   two more whose witnesses are uploaded meanwhile. From BATCH_ENOUGH on a batch takes in no other
+   jobs, whose other partitions would have to wait for the next one. */
+enum { BATCH_ENOUGH = 8, BATCH_MAX = 12, SLOTS_MAX = BATCH_MAX + 2 };
 
 /* Multiplications of h, at most. */
 enum { H_PIECES_MAX = 16 };
