@@ -342,9 +342,7 @@ static void finish_g1(const struct job *job, enum cuda_tail tail, unsigned set, 
     const enum cuda_section section = tail_section(tail, set);
     const struct msm_size *size = &circuit->plan.tail_size[tail];
     struct g1 sum;
-    g1_set_infinity(out);
-    if (circuit->counts.n_points[section] > 0)
-        section_finish_g1(circuit, job->sums, section, job->number, job->n_batch, out);
+    section_finish_g1(circuit, job->sums, section, job->number, job->n_batch, out);
     if (size->n == 0)
         return;
     msm_finish_g1(&sum, size, tail_sums(job, tail, set));
@@ -356,9 +354,7 @@ static void finish_b_g2(const struct job *job, struct g2 *out)
     const struct backend_circuit *circuit = job->circuit;
     const struct msm_size *size = &circuit->plan.tail_size[TAIL_B];
     struct g2 sum;
-    g2_set_infinity(out);
-    if (circuit->counts.n_points[SECTION_B_G2] > 0)
-        section_finish_g2(circuit, job->sums, SECTION_B_G2, job->number, job->n_batch, out);
+    section_finish_g2(circuit, job->sums, SECTION_B_G2, job->number, job->n_batch, out);
     if (size->n == 0)
         return;
     msm_finish_g2(&sum, size, tail_sums(job, TAIL_B, 1));

@@ -333,29 +333,3 @@ uint64_t circuit_bytes(const struct backend_circuit *circuit)
 {
     return circuit->plan.total_bytes;
 }
-
-struct witness_slot *circuit_take_slot(struct backend_circuit *circuit)
-{
-    struct witness_slot *taken = NULL;
-    pthread_mutex_lock(&circuit->lock);
-    for (;;) {
-        for (unsigned i = 0; i < circuit->plan.n_slots && !taken; i++) {
-            if (!circuit->block.slots[i].taken)
-                taken = &circuit->block.slots[i];
-        }
-        if (taken)
-            break;
-        pthread_cond_wait(&circuit->changed, &circuit->lock);
-    }
-    taken->taken = true;
-    pthread_mutex_unlock(&circuit->lock);
-    return taken;
-}
-
-void circuit_give_back_slot(struct backend_circuit *circuit, struct witness_slot *slot)
-{
-    pthread_mutex_lock(&circuit->lock);
-    slot->taken = false;
-    pthread_cond_broadcast(&circuit->changed);
-    pthread_mutex_unlock(&circuit->lock);
-}

@@ -50,8 +50,4 @@ enum cuzk_status circuit_load(struct backend_device *device, const struct shape 
 void circuit_unload(struct backend_circuit *circuit);
 uint64_t circuit_bytes(const struct backend_circuit *circuit);
 
-/* A slot for one witness; waits until there is one. */
-struct witness_slot *circuit_take_slot(struct backend_circuit *circuit);
-void circuit_give_back_slot(struct backend_circuit *circuit, struct witness_slot *slot);
-
 #endif

@@ -10,6 +10,35 @@
 #include "base/error.h"
 #include "base/mem.h"
 
+/* --- Slots ------------------------------------------------------------------------------------ */
+
+/* A slot for one witness; waits until there is one. */
+static struct witness_slot *take_slot(struct backend_circuit *circuit)
+{
+    struct witness_slot *taken = NULL;
+    pthread_mutex_lock(&circuit->lock);
+    for (;;) {
+        for (unsigned i = 0; i < circuit->plan.n_slots && !taken; i++) {
+            if (!circuit->block.slots[i].taken)
+                taken = &circuit->block.slots[i];
+        }
+        if (taken)
+            break;
+        pthread_cond_wait(&circuit->changed, &circuit->lock);
+    }
+    taken->taken = true;
+    pthread_mutex_unlock(&circuit->lock);
+    return taken;
+}
+
+static void give_back_slot(struct backend_circuit *circuit, struct witness_slot *slot)
+{
+    pthread_mutex_lock(&circuit->lock);
+    slot->taken = false;
+    pthread_cond_broadcast(&circuit->changed);
+    pthread_mutex_unlock(&circuit->lock);
+}
+
 static enum cuzk_status copy_witness(const struct job *job, void *to, const void *from,
                                      size_t bytes, struct cuzk_error *err)
 {
@@ -130,9 +159,9 @@ static enum cuzk_status prove_on_device(struct job *job, struct backend_sums *ou
     job->sums = mem_alloc(circuit->sums_map.bytes, 1);
     if (!job->sums)
         return error_set(err, CUZK_NO_MEMORY, "cuda: out of memory");
-    job->slot = circuit_take_slot(circuit);
+    job->slot = take_slot(circuit);
     enum cuzk_status status = run_with_slot(job, err);
-    circuit_give_back_slot(circuit, job->slot);
+    give_back_slot(circuit, job->slot);
     if (status == CUZK_OK)
         batch_finish(job, out);
     /* Sums without blinding would tell about the witness. */
@@ -158,6 +187,7 @@ static enum cuzk_status cuda_prove(struct backend_circuit *circuit, const struct
 const struct backend backend_cuda = {
     .name = "cuda",
     .makes_proofs = true,
+    .workers = SLOTS_MAX,
     .count = device_count,
     .open = device_open,
     .close = device_close,

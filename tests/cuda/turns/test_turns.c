@@ -24,7 +24,6 @@ static struct {
 } played = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static struct backend_device device;
-static struct witness_slot slots[PARTITIONS_MAX];
 
 static cudaEvent_t numbered_event(size_t number)
 {
@@ -135,25 +134,6 @@ int bits_select(const uint64_t *bits, const uint64_t *density, const uint32_t *r
     (void)bits, (void)density, (void)ranks, (void)n_vars, (void)first_point, (void)n_points;
     (void)selected, (void)stream;
     return 0;
-}
-
-/* Slots are named after the witness, whose bits are its name, and never run out. */
-struct witness_slot *circuit_take_slot(struct backend_circuit *circuit)
-{
-    struct witness_slot *taken = NULL;
-    pthread_mutex_lock(&circuit->lock);
-    for (unsigned i = 0; !taken; i++)
-        taken = slots[i].taken ? NULL : &slots[i];
-    taken->taken = true;
-    pthread_mutex_unlock(&circuit->lock);
-    return taken;
-}
-
-void circuit_give_back_slot(struct backend_circuit *circuit, struct witness_slot *slot)
-{
-    pthread_mutex_lock(&circuit->lock);
-    slot->taken = false;
-    pthread_mutex_unlock(&circuit->lock);
 }
 
 /* --- What does not matter here ---------------------------------------------------------------- */
@@ -290,10 +270,12 @@ static void *prove_partition_of(void *context)
 
 static void set_up(struct backend_circuit *circuit)
 {
-    static uint64_t slot_bits[PARTITIONS_MAX][NAME_WORDS];
-    for (unsigned i = 0; i < PARTITIONS_MAX; i++)
-        slots[i].bits = slot_bits[i];
     memset(circuit, 0, sizeof *circuit);
+    for (unsigned i = 0; i < SLOTS_MAX; i++) {
+        circuit->block.slots[i].bits = mem_zalloc(NAME_WORDS, sizeof(uint64_t));
+        assert_non_null(circuit->block.slots[i].bits);
+    }
+    circuit->plan.n_slots = SLOTS_MAX;
     circuit->device = &device;
     circuit->shape = &shape;
     circuit->plan.n_batch = BATCH_MAX;
@@ -301,6 +283,7 @@ static void set_up(struct backend_circuit *circuit)
     circuit->sums_map.bytes = SUMS_BYTES;
     circuit->sums = mem_zalloc(SUMS_BYTES, 1);
     pthread_mutex_init(&circuit->lock, NULL);
+    pthread_cond_init(&circuit->changed, NULL);
     for (size_t i = 0; i < EVENTS_MAX; i++)
         circuit->events[i] = numbered_event(i);
     played.runs = false;
@@ -313,6 +296,11 @@ static void tear_down(struct backend_circuit *circuit)
     assert_null(circuit->waiting);
     assert_false(circuit->at_work);
     pthread_mutex_destroy(&circuit->lock);
+    pthread_cond_destroy(&circuit->changed);
+    for (unsigned i = 0; i < SLOTS_MAX; i++) {
+        assert_false(circuit->block.slots[i].taken);
+        mem_free(circuit->block.slots[i].bits);
+    }
     mem_free(circuit->sums);
 }
 
