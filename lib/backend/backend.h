@@ -46,6 +46,7 @@ struct backend_circuit;
 struct backend {
     const char *name;  /* "cpu", "cuda", "sim" */
     bool makes_proofs; /* false for sim: its sums are not a proof and never leave as one */
+    unsigned workers;  /* partitions in flight that a device works best with */
 
     /* Devices that this backend finds; CUZK_NO_DEVICE if it cannot run here. */
     enum cuzk_status (*count)(const struct backend_options *options, unsigned *n,

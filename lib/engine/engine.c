@@ -147,12 +147,9 @@ static void free_engine(struct cuzk_engine *engine)
     mem_free(engine);
 }
 
-/* The CUDA backend takes in up to twelve partitions at once, while two more are uploaded. */
-enum { WORKERS_CUDA = 14 };
-
 static void read_options(struct cuzk_engine *engine, const struct cuzk_engine_options *options)
 {
-    bool overlapping = strcmp(engine->devices[0].backend, "cuda") == 0;
+    const unsigned usual = engine->setup.workers_per_device ? engine->setup.workers_per_device : 1;
     engine->timeline = options->timeline;
     engine->devices_lost = options->devices_lost;
     engine->devices_lost_context = options->devices_lost_context;
@@ -163,9 +160,7 @@ static void read_options(struct cuzk_engine *engine, const struct cuzk_engine_op
             options->synthesis_concurrency ? options->synthesis_concurrency : 1,
         .lookahead = options->synthesis_lookahead ? options->synthesis_lookahead : 1,
         .n_devices = engine->setup.n_devices,
-        .workers_per_device = options->workers_per_device ? options->workers_per_device
-                              : overlapping               ? WORKERS_CUDA
-                                                          : 1,
+        .workers_per_device = options->workers_per_device ? options->workers_per_device : usual,
     };
     uint64_t budget = options->memory_budget_bytes ? options->memory_budget_bytes
                                                    : budget_auto("", options->memory_margin_bytes);

@@ -347,6 +347,7 @@ enum cuzk_status cuzk_engine_open(const struct cuzk_engine_options *options,
         .context = real,
         .devices = real->names,
         .n_devices = real->n_devices,
+        .workers_per_device = real->backend->workers,
         .simulated = !real->backend->makes_proofs,
     };
     enum cuzk_status status = engine_open(options, &setup, out, err);

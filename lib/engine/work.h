@@ -86,6 +86,7 @@ struct work_setup {
     void *context;
     const struct work_device *devices; /* copied */
     unsigned n_devices;
+    unsigned workers_per_device; /* unless the options say; 0: 1 */
     /* Proofs are made up. They are not verified, and their jobs end as failed, with a text that
        says so; unless results_anyway, for a replay inside this process. */
     bool simulated;

@@ -317,6 +317,7 @@ static enum cuzk_status cpu_prove(struct backend_circuit *circuit, const struct 
 const struct backend backend_cpu = {
     .name = "cpu",
     .makes_proofs = true,
+    .workers = 1,
     .count = cpu_count,
     .open = cpu_open,
     .close = cpu_close,

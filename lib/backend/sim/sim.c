@@ -190,6 +190,7 @@ static enum cuzk_status sim_prove(struct backend_circuit *circuit, const struct 
 const struct backend backend_sim = {
     .name = "sim",
     .makes_proofs = false,
+    .workers = 1,
     .count = sim_count,
     .open = sim_open,
     .close = sim_close,
