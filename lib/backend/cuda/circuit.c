@@ -160,9 +160,8 @@ static enum cuzk_status build_tails(struct backend_circuit *circuit, const struc
                     err));
         for (unsigned set = 0; set < 2 && size->tables && lists[i].n > 0; set++)
             TRY(device_check(msm_build_tables(size, section_group(tail_section(i, set)),
-                                              circuit->block.tails[i][set],
-                                              circuit->block.sums_work, msm_scratch_bytes(size),
-                                              stream),
+                                              circuit->block.tails[i][set], circuit->block.work,
+                                              msm_scratch_bytes(size), stream),
                              "multiples of points", err));
     }
     return device_check(cudaStreamSynchronize(stream), "multiples of points", err);

@@ -208,7 +208,7 @@ static void take_work(struct layout *layout, const struct circuit_counts *counts
 {
     const size_t domain = aligned(domain_bytes(counts)), h_work = h_work_bytes(counts, plan);
     const size_t start = layout->used;
-    block->load_work = take(layout, 0);
+    block->work = take(layout, 0);
     block->a_rows = take(layout, domain);
     block->h_work = take(layout, 0);
     block->b_rows = take(layout, domain);
@@ -216,7 +216,6 @@ static void take_work(struct layout *layout, const struct circuit_counts *counts
     size_t end = start + larger(3 * domain, domain + h_work + h_staging_bytes(plan));
     block->h_staging = layout->base ? (char *)block->h_work + h_work : NULL;
     end = larger(end, start + load_bytes(plan));
-    block->sums_work = block->load_work;
     end = larger(end, start + sums_work_bytes(counts, plan));
     layout->used = aligned(end);
 }
@@ -352,7 +351,6 @@ static struct circuit_plan sketch(const struct circuit_counts *counts, const str
     const bool whole = trial->h_pieces == 1;
     struct circuit_plan plan = {
         .resident[SECTION_H] = trial->h_resident,
-        .tables = trial->tables,
         .n_batch = trial->n_batch,
         .n_slots = trial->n_slots,
         .h_piece = n_h < h_piece ? n_h : h_piece,

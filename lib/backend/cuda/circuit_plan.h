@@ -42,7 +42,6 @@ struct circuit_counts {
 
 struct circuit_plan {
     bool resident[SECTION_COUNT]; /* on the device while the circuit is loaded */
-    bool tables;                  /* tails have tables of multiples (msm.h) */
     unsigned n_batch;             /* partitions of a batch, at most */
     unsigned n_slots;             /* witnesses that the device holds */
     uint32_t h_piece;             /* points of h that are multiplied at once */
@@ -83,10 +82,9 @@ struct circuit_block {
     void *a_rows, *b_rows, *c_rows; /* h's scalars end up in a_rows */
     void *h_work;                   /* scratch of h, over b_rows and c_rows */
     void *h_staging;                /* behind it, if h is streamed */
+    void *work;                     /* over these: scratch of one of the other sums, or staging */
     void *scalars[TAIL_COUNT];      /* of the partition at work */
     void *own_sums;                 /* likewise, own_bytes of struct sums_map */
-    void *sums_work;                /* scratch of all other sums, one at a time, when h is done */
-    void *load_work;                /* staging of points and then scratch, while loading */
     void *sums;                     /* see struct sums_map */
 };
 

@@ -63,7 +63,7 @@ static enum cuzk_status multiply_tails(const struct backend_circuit *circuit, co
         const struct msm_size *size = &circuit->plan.tail_size[i];
         if (size->n == 0)
             continue;
-        struct msm_job msm = msm_on(device, size, block->scalars[i], block->sums_work);
+        struct msm_job msm = msm_on(device, size, block->scalars[i], block->work);
         for (unsigned set = 0; set < 2; set++)
             msm.sets[set] = (struct msm_set){block->tails[i][set],
                                              own_sums_at(circuit, circuit->sums_map.tails[i][set])};

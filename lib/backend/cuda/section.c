@@ -114,7 +114,7 @@ enum cuzk_status section_sum(struct backend_circuit *circuit, enum cuda_section 
 {
     const uint32_t n = circuit->counts.n_points[section],
                    most = plan_part_points(&circuit->plan, section);
-    char *work = circuit->block.sums_work;
+    char *work = circuit->block.work;
     struct pass pass = {
         .circuit = circuit, .section = section, .selected = selected, .n_witnesses = n_witnesses};
     if (!circuit->plan.resident[section]) {
@@ -153,7 +153,7 @@ enum cuzk_status section_load(struct backend_circuit *circuit, enum cuda_section
     struct circuit_block *block = &circuit->block;
     struct points_faults faults = {0};
     struct pass pass = {.circuit = circuit, .section = section, .reported_ns = clock_now_ns()};
-    struct points_source source = source_of(circuit, section, block->load_work);
+    struct points_source source = source_of(circuit, section, block->work);
     enum cuda_tail tail;
     unsigned set;
     if (find_tail(section, &tail, &set)) {
