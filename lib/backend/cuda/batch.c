@@ -106,7 +106,7 @@ static bool joins(const struct batch *batch, const struct job *job)
     return false;
 }
 
-/* The first that waits and joins. */
+/* The first that waits and joins, in the order in which they came. */
 static struct job *take_waiting(const struct batch *batch)
 {
     struct backend_circuit *circuit = batch->circuit;
@@ -172,9 +172,11 @@ static void end_batch(const struct batch *batch, uint64_t now_ns)
     }
 }
 
-static enum cuzk_status await_partition(const struct batch *batch, struct cuzk_error *err)
+/* Until the partition that the device is at has come so far. */
+static enum cuzk_status await(const struct batch *batch, enum partition_event event,
+                              struct cuzk_error *err)
 {
-    return device_check(cudaEventSynchronize(events_of(batch, batch->ended)[TAILS_TO]), "proving",
+    return device_check(cudaEventSynchronize(events_of(batch, batch->ended)[event]), "proving",
                         err);
 }
 
@@ -191,29 +193,32 @@ static enum cuzk_status enqueue_last(struct batch *batch, struct cuzk_error *err
                              events_of(batch, number), err);
 }
 
-/* Takes partitions in while they come. Two are enqueued at a time, so that the device goes from one
-   to the next by itself. When the batch is closed the last one is still under way. */
+/* Takes partitions in while they come. The next one is enqueued when the one that the device is at
+   has only its tails left: early enough for the device to go from one to the next by itself. Any
+   earlier it would not fit into the driver's queue, and a thread that waits for room there keeps
+   all others out of the driver, those that upload witnesses too. When the batch is closed the last
+   partition is still under way. */
 static enum cuzk_status enqueue_partitions(struct batch *batch, struct cuzk_error *err)
 {
     bool idle = false; /* the device has done the last one, which has not been told yet */
     TRY(enqueue_last(batch, err));
     for (;;) {
-        const unsigned under_way = batch->n - batch->ended;
-        struct job *job = under_way < 2 ? take_waiting(batch) : NULL;
+        if (batch->n - batch->ended == 2) {
+            TRY(await(batch, TAILS_TO, err));
+            end_partition(batch);
+            begin_partition(batch);
+        }
+        TRY(await(batch, idle ? TAILS_TO : H_TO, err));
+        struct job *job = take_waiting(batch);
         if (job) {
             if (idle)
                 end_partition(batch);
             idle = false;
             batch->jobs[batch->n++] = job;
             TRY(enqueue_last(batch, err));
-        } else if (under_way == 2) {
-            TRY(await_partition(batch, err));
-            end_partition(batch);
-            begin_partition(batch);
         } else if (idle || is_closed(batch)) {
             return CUZK_OK;
         } else {
-            TRY(await_partition(batch, err));
             idle = true;
         }
     }

@@ -12,6 +12,7 @@ struct job {
     const struct witness *witness;
     const struct timeline_scope *scope;
     struct witness_slot *slot; /* the witness's copy on the device */
+    uint64_t arrival;          /* how many came to the circuit before it */
     uint64_t since_ns;         /* it waits for the device, is there, or waits for its batch */
     struct job *next;          /* that waits */
     pthread_cond_t wake;       /* it is done, or the first that waits and nobody is at work */

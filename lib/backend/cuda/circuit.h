@@ -36,11 +36,12 @@ struct backend_circuit {
     uint8_t *sums;                /* pinned host copy of block.sums, of the batch at work */
     struct points_loader *loader; /* of what is streamed; NULL: nothing is */
 
-    /* Partitions wait here for the device, the oldest first; whoever finds nobody at work leads the
-       next batch. */
+    /* Partitions wait here for the device, in the order in which they came to the circuit, however
+       long their uploads took; whoever finds nobody at work leads the next batch. */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a slot was given back */
     struct job *waiting;
+    uint64_t arrivals;
     bool at_work;
 };
 

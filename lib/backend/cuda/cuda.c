@@ -12,11 +12,13 @@
 
 /* --- Slots ------------------------------------------------------------------------------------ */
 
-/* A slot for one witness; waits until there is one. */
-static struct witness_slot *take_slot(struct backend_circuit *circuit)
+/* The job has arrived, and gets a slot for its witness; waits until there is one. */
+static void take_slot(struct job *job)
 {
+    struct backend_circuit *circuit = job->circuit;
     struct witness_slot *taken = NULL;
     pthread_mutex_lock(&circuit->lock);
+    job->arrival = circuit->arrivals++;
     for (;;) {
         for (unsigned i = 0; i < circuit->plan.n_slots && !taken; i++) {
             if (!circuit->block.slots[i].taken)
@@ -28,7 +30,7 @@ static struct witness_slot *take_slot(struct backend_circuit *circuit)
     }
     taken->taken = true;
     pthread_mutex_unlock(&circuit->lock);
-    return taken;
+    job->slot = taken;
 }
 
 static void give_back_slot(struct backend_circuit *circuit, struct witness_slot *slot)
@@ -124,10 +126,11 @@ static enum cuzk_status take_turn(struct job *job, struct cuzk_error *err)
     timeline_emit(job->scope, TIMELINE_LOCK_WAIT_START, -1);
     pthread_cond_init(&job->wake, NULL);
     pthread_mutex_lock(&circuit->lock);
-    struct job **last = &circuit->waiting;
-    while (*last)
-        last = &(*last)->next;
-    *last = job;
+    struct job **at = &circuit->waiting;
+    while (*at && (*at)->arrival < job->arrival)
+        at = &(*at)->next;
+    job->next = *at;
+    *at = job;
     lead_until_done(job);
     pthread_mutex_unlock(&circuit->lock);
     pthread_cond_destroy(&job->wake);
@@ -159,7 +162,7 @@ static enum cuzk_status prove_on_device(struct job *job, struct backend_sums *ou
     job->sums = mem_alloc(circuit->sums_map.bytes, 1);
     if (!job->sums)
         return error_set(err, CUZK_NO_MEMORY, "cuda: out of memory");
-    job->slot = take_slot(circuit);
+    take_slot(job);
     enum cuzk_status status = run_with_slot(job, err);
     give_back_slot(circuit, job->slot);
     if (status == CUZK_OK)

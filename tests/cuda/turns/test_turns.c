@@ -1,5 +1,5 @@
 /* Who is in a batch with whom: the host's side of turns and batches on a device that is played
-   here, so that it needs none. Partitions end on it when the test lets them.
+   here, so that it needs none. Partitions get on when the test lets them.
 
    The two files are part of this one; what they call is below. */
 #include "backend/cuda/batch.c"
@@ -14,10 +14,14 @@ enum { PARTITIONS_MAX = 32, LOG_BYTES = 512 };
 
 /* --- The device that is played ---------------------------------------------------------------- */
 
+/* What partitions wait for. */
+enum gate { BEFORE_H, BEFORE_TAILS, OPEN };
+
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool runs;           /* else partitions do not end */
+    enum gate gate;
+    const char *slow;    /* this witness's upload waits, if not NULL */
     unsigned enqueued;   /* partitions */
     unsigned fails_at;   /* that many are enqueued, the next one is not; 0: none fails */
     char log[LOG_BYTES]; /* batches: "A0 A1 | B0 | " */
@@ -30,10 +34,17 @@ static cudaEvent_t numbered_event(size_t number)
     return (cudaEvent_t)(number + 1);
 }
 
+static bool has_come_to(cudaEvent_t event)
+{
+    if (played.gate == OPEN || event == numbered_event(EVENTS_MAX - 1))
+        return true;
+    return played.gate == BEFORE_TAILS && ((size_t)event - 1) % PARTITION_EVENTS == H_TO;
+}
+
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     pthread_mutex_lock(&played.lock);
-    while (!played.runs && event != numbered_event(EVENTS_MAX - 1))
+    while (!has_come_to(event))
         pthread_cond_wait(&played.changed, &played.lock);
     pthread_mutex_unlock(&played.lock);
     return cudaSuccess;
@@ -47,6 +58,7 @@ enum cuzk_status partition_enqueue(struct backend_circuit *circuit, const struct
     pthread_mutex_lock(&played.lock);
     const bool fails = played.fails_at > 0 && played.enqueued == played.fails_at;
     played.enqueued++;
+    pthread_cond_broadcast(&played.changed);
     pthread_mutex_unlock(&played.lock);
     return fails ? error_set(err, CUZK_DEVICE_FAULT, "it failed") : CUZK_OK;
 }
@@ -71,8 +83,13 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
                             cudaStream_t stream)
 {
     (void)stream;
-    if (kind == cudaMemcpyHostToDevice)
-        memcpy(to, from, bytes);
+    if (kind != cudaMemcpyHostToDevice)
+        return cudaSuccess;
+    memcpy(to, from, bytes);
+    pthread_mutex_lock(&played.lock);
+    while (played.slow && strncmp(from, played.slow, bytes) == 0)
+        pthread_cond_wait(&played.changed, &played.lock);
+    pthread_mutex_unlock(&played.lock);
     return cudaSuccess;
 }
 
@@ -286,7 +303,8 @@ static void set_up(struct backend_circuit *circuit)
     pthread_cond_init(&circuit->changed, NULL);
     for (size_t i = 0; i < EVENTS_MAX; i++)
         circuit->events[i] = numbered_event(i);
-    played.runs = false;
+    played.gate = BEFORE_H;
+    played.slow = NULL;
     played.enqueued = played.fails_at = 0;
     played.log[0] = '\0';
 }
@@ -304,12 +322,18 @@ static void tear_down(struct backend_circuit *circuit)
     mem_free(circuit->sums);
 }
 
-static void let_run(void)
+static void open_gate(enum gate gate)
 {
     pthread_mutex_lock(&played.lock);
-    played.runs = true;
+    played.gate = gate;
+    played.slow = NULL;
     pthread_cond_broadcast(&played.changed);
     pthread_mutex_unlock(&played.lock);
+}
+
+static void let_run(void)
+{
+    open_gate(OPEN);
 }
 
 /* Leads, or waits in line. */
@@ -324,10 +348,31 @@ static bool has_arrived(struct backend_circuit *circuit, unsigned waiting)
     return at_work && n == waiting;
 }
 
-/* Starts the partitions named in the list, "A0 A1 B0", one after the other: the first leads. */
+/* Until there are n; how many there are. */
+static unsigned await_enqueued(unsigned n)
+{
+    pthread_mutex_lock(&played.lock);
+    while (played.enqueued < n)
+        pthread_cond_wait(&played.changed, &played.lock);
+    const unsigned enqueued = played.enqueued;
+    pthread_mutex_unlock(&played.lock);
+    return enqueued;
+}
+
+/* How many have asked for a slot. */
+static bool have_come(struct backend_circuit *circuit, uint64_t n)
+{
+    pthread_mutex_lock(&circuit->lock);
+    const bool have = circuit->arrivals == n;
+    pthread_mutex_unlock(&circuit->lock);
+    return have;
+}
+
+/* Starts the partitions named in the list, "A0 A1 B0", one after the other: the first leads, one
+   whose upload is slow waits for that. */
 static unsigned start(struct backend_circuit *circuit, const char *names, struct partition *out)
 {
-    unsigned n = 0;
+    unsigned n = 0, n_slow = 0;
     for (const char *at = names; *at; at += strspn(at, " ")) {
         struct partition *partition = &out[n];
         const size_t len = strcspn(at, " ");
@@ -337,7 +382,8 @@ static unsigned start(struct backend_circuit *circuit, const char *names, struct
         at += len;
         assert_int_equal(pthread_create(&partition->thread, NULL, prove_partition_of, partition),
                          0);
-        while (!has_arrived(circuit, n))
+        n_slow += played.slow && strcmp((const char *)partition->bits, played.slow) == 0;
+        while (!have_come(circuit, n + 1) || !has_arrived(circuit, n - n_slow))
             sched_yield();
         n++;
     }
@@ -395,6 +441,42 @@ static void test_a_job_stays_together(void **state)
                   "A0 A1 A2 A3 A4 A5 A6 A7 A8 A9 Aa Ab | Ac Ad | ");
 }
 
+/* The order is that in which they came, whatever their uploads take. */
+static void test_slow_upload(void **state)
+{
+    (void)state;
+    struct backend_circuit circuit;
+    struct partition partitions[PARTITIONS_MAX];
+    set_up(&circuit);
+    played.slow = "A1";
+    const unsigned n = start(&circuit, "A0 A1 A2 A3 B0", partitions);
+    open_gate(BEFORE_H);
+    while (!has_arrived(&circuit, n - 1))
+        sched_yield();
+    let_run();
+    join(partitions, n);
+    assert_string_equal(played.log, "A0 A1 A2 A3 B0 | ");
+    tear_down(&circuit);
+}
+
+/* The next partition is enqueued when the one at work has only its tails left, … */
+static void test_one_ahead(void **state)
+{
+    (void)state;
+    struct backend_circuit circuit;
+    struct partition partitions[PARTITIONS_MAX];
+    set_up(&circuit);
+    const unsigned n = start(&circuit, "A0 A1 A2", partitions);
+    assert_int_equal(await_enqueued(1), 1);
+    open_gate(BEFORE_TAILS);
+    assert_int_equal(await_enqueued(2), 2);
+    assert_true(has_arrived(&circuit, 1)); /* … and no other one before that has ended. */
+    let_run();
+    join(partitions, n);
+    assert_string_equal(played.log, "A0 A1 A2 | ");
+    tear_down(&circuit);
+}
+
 /* A failure is that of all that are in the batch by then, and of nobody else. */
 static void test_failure(void **state)
 {
@@ -443,6 +525,8 @@ int main(void)
         cmocka_unit_test(test_one_job_is_one_batch),
         cmocka_unit_test(test_jobs_have_batches_of_their_own),
         cmocka_unit_test(test_a_job_stays_together),
+        cmocka_unit_test(test_slow_upload),
+        cmocka_unit_test(test_one_ahead),
         cmocka_unit_test(test_failure),
         cmocka_unit_test(test_circuits_take_turns),
     };
