@@ -6,9 +6,10 @@
    need is kept (32 GiB: 8 MiB of 39 to 51 MB of text).
 
    A struct c1 is well-formed (every count, range and field element was looked at while reading)
-   but not yet true: c1_check recomputes everything that the text claims, and only then are there
-   partitions to synthesize. Error texts name the field; "at byte N" is the offset right behind the
-   offending value, in the decoded C1 text, or in the wrapper when the text begins with "wrapper".
+   but not yet true: c1_check_partition recomputes everything that the text claims about a
+   partition, and only then can it be synthesized. Error texts name the field; "at byte N" is the
+   offset right behind the offending value, in the decoded C1 text, or in the wrapper when the text
+   begins with "wrapper".
  */
 #ifndef VANILLA_C1_H
 #define VANILLA_C1_H
@@ -54,7 +55,7 @@ const struct porep_public *c1_public(const struct c1 *c1);
 /* The wrapper's SectorNum; false if there was no wrapper. */
 bool c1_sector_number(const struct c1 *c1, uint64_t *sector_number);
 
-/* Memory that it holds. */
+/* Memory that it holds; from the first check on that is 2 MB more for 32 GiB. */
 size_t c1_bytes(const struct c1 *c1);
 
 /* --- Checking --------------------------------------------------------------------------------- */
@@ -70,17 +71,27 @@ struct c1_expect {
     uint64_t miner_id;
 };
 
-/* Checks all that the text claims: agreement with expect (may be NULL); replica_id, if miner and
-   sector number (from expect or the wrapper) are known; then for every challenge its derivation,
-   graph parents, all Merkle paths, columns, labels and encoding. The first fault in the order of
-   the file is reported, with partition, challenge and part (CUZK_INVALID_ARGUMENT). Work is spread
-   over the pool (NULL: the caller alone); up to 2 MB of hashes are kept meanwhile. May be called
-   again with another expect. */
+/* Agreement with expect; replica_id, if miner and sector number (from expect or the wrapper) are
+   known. Cheap. CUZK_INVALID_ARGUMENT. */
+enum cuzk_status c1_check_expected(const struct c1 *c1, const struct c1_expect *expect,
+                                   struct cuzk_error *err);
+
+/* A partition, < config->partitions: comm_r, then for each challenge its derivation, graph parents,
+   all Merkle paths, columns, labels and encoding. The first fault in the order of the file is
+   reported, with partition, challenge and part (CUZK_INVALID_ARGUMENT). Work is spread over the
+   pool (NULL: the caller alone). Several threads may check partitions of one C1: they share the
+   hashes that were computed, which are kept as long as the C1 where there is memory for them. A
+   partition that was found true is not looked at again. */
+enum cuzk_status c1_check_partition(struct c1 *c1, unsigned partition, struct pool *pool,
+                                    struct cuzk_error *err);
+
+/* The two above, for all partitions: the first fault in the whole file. expect may be NULL. */
 enum cuzk_status c1_check(struct c1 *c1, const struct c1_expect *expect, struct pool *pool,
                           struct cuzk_error *err);
 
 /* A partition's input of the circuit, partition < config->partitions; belongs to the C1. Only after
-   c1_check succeeded. Its public inputs: porep_inputs(c1_public(c1), partition, …). */
+   a check found the partition true, in whatever thread. Its public inputs:
+   porep_inputs(c1_public(c1), partition, …). */
 const struct porep_partition *c1_partition(const struct c1 *c1, unsigned partition);
 
 #endif

@@ -5,20 +5,20 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "math/poseidon.h"
-#include "vanilla/poseidon_memo.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
-/* One run of c1_check. Challenges are checked in any order, by several threads; the first fault in
-   the order of the file is kept, and challenges behind a known fault are skipped. */
+/* One run over some challenges that follow each other, numbered over all partitions. They are
+   checked in any order, by several threads; the first fault in the order of the file is kept, and
+   challenges behind a known fault are skipped. */
 struct check_run {
     const struct c1 *c1;
+    size_t first;
     struct graph graph;
     struct poseidon_memo *memo;
-    atomic_size_t first_fault; /* number of the challenge, over all partitions */
+    atomic_size_t first_fault; /* number of the challenge */
     pthread_mutex_t lock;
     struct cuzk_error error; /* of first_fault; under the lock */
 };
@@ -232,7 +232,7 @@ static enum cuzk_status check_labels(const struct subject *s)
     return CUZK_OK;
 }
 
-/* --- A challenge, a partition, all ------------------------------------------------------------ */
+/* --- A challenge, partitions ------------------------------------------------------------------ */
 
 static enum cuzk_status check_challenge(const struct subject *s)
 {
@@ -297,9 +297,10 @@ static enum cuzk_status check_one(struct check_run *run, size_t index, struct cu
     return status;
 }
 
-static void run_one(void *context, size_t index)
+static void run_one(void *context, size_t i)
 {
     struct check_run *run = context;
+    size_t index = run->first + i;
     struct cuzk_error err;
     if (index > atomic_load(&run->first_fault) || check_one(run, index, &err) == CUZK_OK)
         return;
@@ -311,32 +312,50 @@ static void run_one(void *context, size_t index)
     pthread_mutex_unlock(&run->lock);
 }
 
-static enum cuzk_status check_challenges(const struct c1 *c1, struct pool *pool,
-                                         struct cuzk_error *err)
+/* What all checks of the C1 share; NULL without memory: then every hash is computed. */
+static struct poseidon_memo *shared_memo(struct c1 *c1)
 {
     const struct porep_config *config = c1->values.config;
-    size_t count = (size_t)config->partitions * config->challenges;
-    struct check_run run = {.c1 = c1, .lock = PTHREAD_MUTEX_INITIALIZER};
+    size_t paths = (size_t)config->partitions * config->challenges * (2 + POREP_PARENTS);
+    struct poseidon_memo *memo = atomic_load(&c1->memo);
+    if (memo)
+        return memo;
+    struct poseidon_memo *made = poseidon_memo_new(paths * config->tree_r.levels);
+    if (atomic_compare_exchange_strong(&c1->memo, &memo, made))
+        return made;
+    poseidon_memo_free(made); /* another check was quicker */
+    return memo;
+}
+
+/* Checks n partitions from the given one on. */
+static enum cuzk_status check_partitions(struct c1 *c1, unsigned partition, unsigned n,
+                                         struct pool *pool, struct cuzk_error *err)
+{
+    const size_t challenges = c1->values.config->challenges;
+    const size_t count = n * challenges;
+    struct check_run run = {.c1 = c1,
+                            .first = partition * challenges,
+                            .memo = shared_memo(c1),
+                            .lock = PTHREAD_MUTEX_INITIALIZER};
     atomic_init(&run.first_fault, SIZE_MAX);
     porep_graph(&c1->values, &run.graph);
-    /* NULL without memory: then every hash is computed. */
-    run.memo = poseidon_memo_new(count * (2 + POREP_PARENTS) * config->tree_r.levels);
     if (pool) {
         pool_run(pool, count, run_one, &run);
     } else {
         for (size_t i = 0; i < count; i++)
             run_one(&run, i);
     }
-    poseidon_memo_free(run.memo);
     if (run.error.status != CUZK_OK && err)
         *err = run.error;
+    if (run.error.status == CUZK_OK)
+        atomic_fetch_or(&c1->checked, ((1u << n) - 1) << partition);
     return run.error.status;
 }
 
 /* --- What others say -------------------------------------------------------------------------- */
 
-static enum cuzk_status check_expected(const struct c1 *c1, const struct c1_expect *expect,
-                                       struct cuzk_error *err)
+static enum cuzk_status check_request(const struct c1 *c1, const struct c1_expect *expect,
+                                      struct cuzk_error *err)
 {
     const struct porep_public *values = &c1->values;
     if (expect->sector_bytes != 0 && expect->sector_bytes != values->config->sector_bytes)
@@ -376,14 +395,28 @@ static enum cuzk_status check_replica_id(const struct c1 *c1, const struct c1_ex
         (unsigned long long)expect->miner_id, (unsigned long long)sector, c1->values.proof->name);
 }
 
+/* --- The calls -------------------------------------------------------------------------------- */
+
+enum cuzk_status c1_check_expected(const struct c1 *c1, const struct c1_expect *expect,
+                                   struct cuzk_error *err)
+{
+    TRY(check_request(c1, expect, err));
+    return check_replica_id(c1, expect, err);
+}
+
+enum cuzk_status c1_check_partition(struct c1 *c1, unsigned partition, struct pool *pool,
+                                    struct cuzk_error *err)
+{
+    CHECK(partition < c1->values.config->partitions);
+    if (atomic_load(&c1->checked) >> partition & 1)
+        return CUZK_OK;
+    return check_partitions(c1, partition, 1, pool, err);
+}
+
 enum cuzk_status c1_check(struct c1 *c1, const struct c1_expect *expect, struct pool *pool,
                           struct cuzk_error *err)
 {
-    if (expect) {
-        TRY(check_expected(c1, expect, err));
-        TRY(check_replica_id(c1, expect, err));
-    }
-    TRY(check_challenges(c1, pool, err));
-    c1->checked = true;
-    return CUZK_OK;
+    if (expect)
+        TRY(c1_check_expected(c1, expect, err));
+    return check_partitions(c1, 0, c1->values.config->partitions, pool, err);
 }

@@ -5,6 +5,9 @@
 #include "base/hash.h"
 #include "vanilla/c1.h"
 #include "vanilla/json_text.h"
+#include "vanilla/poseidon_memo.h"
+
+#include <stdatomic.h>
 
 enum { C1_PARTITIONS_MAX = 16 };
 
@@ -37,8 +40,11 @@ struct c1 {
     bool wrapped;
     uint64_t sector_number; /* of the wrapper */
     uint64_t sector_bytes;
-    bool checked;
+    atomic_uint checked;                /* bit k: partition k is true */
+    struct poseidon_memo *_Atomic memo; /* of all checks; NULL before the first, or no memory */
 };
+
+_Static_assert(C1_PARTITIONS_MAX <= 32, "a bit for each partition");
 
 /* --- The grammar (c1_schema.c) ---------------------------------------------------------------- */
 

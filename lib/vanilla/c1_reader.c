@@ -316,6 +316,7 @@ void c1_free(struct c1 *c1)
     if (!c1)
         return;
     c1_forget_partitions(c1);
+    poseidon_memo_free(atomic_load(&c1->memo));
     mem_free(c1);
 }
 
@@ -334,16 +335,18 @@ bool c1_sector_number(const struct c1 *c1, uint64_t *sector_number)
 size_t c1_bytes(const struct c1 *c1)
 {
     const struct porep_config *config = c1->values.config;
+    const struct poseidon_memo *memo = atomic_load(&c1->memo);
     size_t siblings =
         config->tree_d.siblings + (size_t)(2 + POREP_PARENTS) * config->tree_r.siblings;
     size_t challenge =
         sizeof(struct porep_challenge) + sizeof(struct c1_claims) + siblings * sizeof(struct fr);
-    return sizeof *c1 +
+    return sizeof *c1 + (memo ? poseidon_memo_bytes(memo) : 0) +
            config->partitions * (sizeof(struct porep_partition) + config->challenges * challenge);
 }
 
 const struct porep_partition *c1_partition(const struct c1 *c1, unsigned partition)
 {
-    CHECK(c1->checked && partition < c1->values.config->partitions);
+    CHECK(partition < c1->values.config->partitions);
+    CHECK(atomic_load(&c1->checked) >> partition & 1);
     return c1->partitions[partition];
 }

@@ -57,6 +57,11 @@ void poseidon_memo_free(struct poseidon_memo *memo)
     mem_free(memo);
 }
 
+size_t poseidon_memo_bytes(const struct poseidon_memo *memo)
+{
+    return sizeof *memo + memo->n_buckets * (sizeof *memo->buckets + sizeof *memo->used);
+}
+
 /* The bucket's entry for these inputs; NULL if there is none. Under the bucket's lock. */
 static const struct entry *find(const struct poseidon_memo *memo, size_t bucket,
                                 const uint8_t digest[SHA256_BYTES])

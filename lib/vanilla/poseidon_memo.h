@@ -13,6 +13,8 @@ struct poseidon_memo;
    memory. */
 struct poseidon_memo *poseidon_memo_new(size_t hashes);
 void poseidon_memo_free(struct poseidon_memo *memo);
+/* Memory that it holds. */
+size_t poseidon_memo_bytes(const struct poseidon_memo *memo);
 
 enum { POSEIDON_MEMO_TOGETHER = 16 };
 
