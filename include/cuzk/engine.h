@@ -9,6 +9,8 @@
      fails and says so. A backend that only simulates never completes a job.
    - A device that is to blame twice (it reported a fault, or its proof was bad and the second one
      good) is quarantined, but never the last one: that goes on, and its failures are logged.
+   - No partition is synthesized whose input was not checked, which is done when its turn comes: a
+     wrong one fails its job, however much of that is proven already.
    - Jobs are served strictly by priority, inside a priority the oldest first, partition by
      partition. A CRITICAL job passes a full queue (up to twice its size), has a reserve of memory
      and of workers, and waits at most for the partition that is on the device.
@@ -115,7 +117,7 @@ struct cuzk_result {
     struct cuzk_error error; /* with FAILED */
     uint64_t queue_ms;       /* accepted → first work */
     uint64_t srs_load_ms;
-    uint64_t synthesis_ms; /* sum over partitions */
+    uint64_t synthesis_ms; /* sum over partitions, with the checks of their input */
     uint64_t device_ms;    /* sum over partitions of true device occupancy */
     uint64_t total_ms;     /* accepted → done */
 };

@@ -31,8 +31,8 @@ struct message {
 enum worker_class { WORKER_HOST, WORKER_SYNTHESIS, WORKER_DEVICE, WORKER_LOADER };
 
 enum task_kind {
-    TASK_PARSE, /* read, check */
-    TASK_SYNTHESIZE,
+    TASK_PARSE,
+    TASK_SYNTHESIZE, /* check a partition's input, make its witness */
     TASK_PROVE,
     TASK_VERIFY, /* one partition */
     TASK_FINISH, /* the whole job */

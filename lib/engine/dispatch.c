@@ -381,7 +381,9 @@ static void synthesized(struct cuzk_engine *engine, struct task *task)
     p->witness = task->witness;
     p->synth_ns += task->ns;
     engine->stats.synthesis_ns += task->ns;
-    if (task->status != CUZK_OK && !job_is_over(job))
+    if (task->status == CUZK_INVALID_ARGUMENT && !job_is_over(job))
+        core_end_job(engine, job, JOB_FAILED, &task->err); /* in the words of whoever checked */
+    else if (task->status != CUZK_OK && !job_is_over(job))
         fail_job(engine, job, task, "synthesis");
     if (job_is_over(job)) {
         pipeline_dropped(&engine->pipeline, &job->line, task->partition);

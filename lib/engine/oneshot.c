@@ -67,6 +67,7 @@ static enum cuzk_status read_c1(struct oneshot *shot, const uint8_t *c1, size_t 
     };
     uint64_t start = clock_now_ns();
     TRY(porep_read(c1, c1_len, &expect, pool, &shot->work, err));
+    TRY(porep_check_all(shot->work, pool, err));
     shot->times.parse_ns = clock_now_ns() - start;
     progress(shot, "parse and check", -1, shot->times.parse_ns);
     return CUZK_OK;
@@ -105,11 +106,10 @@ static enum cuzk_status prove_one(struct oneshot *shot, unsigned partition, uint
 {
     struct real_loaded *loaded = (struct real_loaded *)(void *)shot->loaded;
     struct witness witness;
-    uint64_t start = clock_now_ns();
-    TRY(porep_synthesize_part(shot->work, loaded->shape, partition, shot->real->pool, &witness,
-                              err));
-    uint64_t synthesized = clock_now_ns();
     struct work_span span = {{shot->timeline, "prove", (int32_t)partition, 0, 0}, partition, 0};
+    uint64_t start = clock_now_ns();
+    TRY(porep_synthesize_part(shot->work, loaded->shape, &span, shot->real->pool, &witness, err));
+    uint64_t synthesized = clock_now_ns();
     uint64_t device_ns;
     enum cuzk_status status =
         porep_prove(shot->work, shot->loaded, &witness, &span, proof, &device_ns, err);

@@ -1,6 +1,7 @@
 /* PoRep requests: one C1 in, a proof of each partition out. */
 #include "engine/real.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "vanilla/c1.h"
@@ -98,8 +99,8 @@ enum cuzk_status porep_read(const uint8_t *bytes, size_t len, const struct c1_ex
     if (!work)
         return error_set(err, CUZK_NO_MEMORY, "no memory for a C1");
     enum cuzk_status status = c1_parse_parallel(bytes, len, pool, &work->c1, err);
-    if (status == CUZK_OK)
-        status = c1_check(work->c1, expect, pool, err);
+    if (status == CUZK_OK && expect)
+        status = c1_check_expected(work->c1, expect, err);
     if (status == CUZK_OK)
         status = fill_inputs(work, err);
     if (status != CUZK_OK) {
@@ -127,6 +128,11 @@ enum cuzk_status porep_parse(void *context, const struct request *request, struc
                       out, err);
 }
 
+enum cuzk_status porep_check_all(struct work *work, struct pool *pool, struct cuzk_error *err)
+{
+    return c1_check(porep_of(work)->c1, NULL, pool, err);
+}
+
 void porep_free(struct work *base)
 {
     if (!base)
@@ -140,12 +146,23 @@ void porep_free(struct work *base)
 
 /* --- Partitions -------------------------------------------------------------------- */
 
-enum cuzk_status porep_synthesize_part(struct work *work, const struct shape *shape,
-                                       unsigned partition, struct pool *pool, struct witness *out,
-                                       struct cuzk_error *err)
+static enum cuzk_status check_part(struct c1 *c1, const struct work_span *span, struct pool *pool,
+                                   struct cuzk_error *err)
 {
-    struct circuit_program program = {porep_synthesize,
-                                      c1_partition(porep_of(work)->c1, partition)};
+    uint64_t start = clock_now_ns();
+    timeline_emit(&span->scope, TIMELINE_CHECK_START, -1);
+    enum cuzk_status status = c1_check_partition(c1, span->partition, pool, err);
+    timeline_emit(&span->scope, TIMELINE_CHECK_END, (int64_t)((clock_now_ns() - start) / 1000000));
+    return status;
+}
+
+enum cuzk_status porep_synthesize_part(struct work *work, const struct shape *shape,
+                                       const struct work_span *span, struct pool *pool,
+                                       struct witness *out, struct cuzk_error *err)
+{
+    struct c1 *c1 = porep_of(work)->c1;
+    TRY(check_part(c1, span, pool, err));
+    struct circuit_program program = {porep_synthesize, c1_partition(c1, span->partition)};
     return witness_synthesize_parallel(&program, shape, pool, out, err);
 }
 

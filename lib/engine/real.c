@@ -263,15 +263,16 @@ void real_unload(struct loaded *base)
 
 /* --- The engine -------------------------------------------------------------------- */
 
-static enum cuzk_status synthesize(struct work *work, struct loaded *base, unsigned partition,
-                                   void **witness, struct cuzk_error *err)
+static enum cuzk_status synthesize(struct work *work, struct loaded *base,
+                                   const struct work_span *span, void **witness,
+                                   struct cuzk_error *err)
 {
     const struct real_loaded *loaded = (const struct real_loaded *)(const void *)base;
     struct witness *made = mem_zalloc(1, sizeof *made);
     if (!made)
         return error_set(err, CUZK_NO_MEMORY, "no memory for a witness");
     enum cuzk_status status =
-        porep_synthesize_part(work, loaded->shape, partition, loaded->real->pool, made, err);
+        porep_synthesize_part(work, loaded->shape, span, loaded->real->pool, made, err);
     if (status != CUZK_OK) {
         mem_free(made);
         return status;

@@ -53,7 +53,7 @@ enum cuzk_status real_load(void *context, const char *circuit_id, struct loaded 
 enum cuzk_status real_check(const struct loaded *loaded, struct cuzk_error *err);
 void real_unload(struct loaded *loaded);
 
-/* porep.c */
+/* porep.c. A C1's partitions are checked when they are synthesized, or all before. */
 enum cuzk_status porep_admit(void *context, const struct request *request,
                              char circuit_id[WORK_CIRCUIT_ID_BYTES], struct cuzk_error *err);
 enum cuzk_status porep_parse(void *context, const struct request *request, struct work **out,
@@ -62,9 +62,11 @@ enum cuzk_status porep_parse(void *context, const struct request *request, struc
 struct c1_expect;
 enum cuzk_status porep_read(const uint8_t *c1, size_t len, const struct c1_expect *expect,
                             struct pool *pool, struct work **out, struct cuzk_error *err);
+enum cuzk_status porep_check_all(struct work *work, struct pool *pool, struct cuzk_error *err);
+/* Checks the partition if that was not done yet, then makes its witness. */
 enum cuzk_status porep_synthesize_part(struct work *work, const struct shape *shape,
-                                       unsigned partition, struct pool *pool, struct witness *out,
-                                       struct cuzk_error *err);
+                                       const struct work_span *span, struct pool *pool,
+                                       struct witness *out, struct cuzk_error *err);
 enum cuzk_status porep_prove(struct work *work, struct loaded *loaded, void *witness,
                              const struct work_span *span, uint8_t proof[WORK_PROOF_BYTES],
                              uint64_t *device_ns, struct cuzk_error *err);

@@ -93,19 +93,19 @@ static const struct replay_partition *partition_of(const struct replay_work *wor
 }
 
 static enum cuzk_status replay_synthesize(struct work *base, struct loaded *loaded,
-                                          unsigned partition, void **witness,
+                                          const struct work_span *span, void **witness,
                                           struct cuzk_error *err)
 {
     (void)loaded;
     (void)err;
     struct replay_work *work = (struct replay_work *)(void *)base;
     struct replay *replay = work->replay;
-    const struct replay_partition *p = partition_of(work, partition);
+    const struct replay_partition *p = partition_of(work, span->partition);
     double us = (double)at_most(p->synth_us, DURATION_MAX_US);
     unsigned level = atomic_fetch_add(&replay->synthesizing, 1) + 1;
     if (replay->plan->growth > 0 && p->synth_level >= 1)
         us *= pow(level / p->synth_level, replay->plan->growth);
-    pass(replay, (uint64_t)fmin(us, (double)DURATION_MAX_US), work->order + partition);
+    pass(replay, (uint64_t)fmin(us, (double)DURATION_MAX_US), work->order + span->partition);
     atomic_fetch_sub(&replay->synthesizing, 1);
     *witness = work;
     return CUZK_OK;

@@ -28,12 +28,13 @@ static enum cuzk_status synthesize(const struct cuzk_synth_options *options, str
                                    struct cuzk_error *err)
 {
     unsigned iterations = options->iterations ? options->iterations : 1;
+    const struct work_span span = {TIMELINE_SCOPE(NULL, NULL), options->partition, 0};
     for (unsigned i = 0; i < iterations; i++) {
         if (i > 0)
             witness_free(witness);
         uint64_t start = clock_now_ns();
         uint64_t start_cpu = clock_cpu_ns();
-        TRY(porep_synthesize_part(work, shape, options->partition, pool, witness, err));
+        TRY(porep_synthesize_part(work, shape, &span, pool, witness, err));
         uint64_t wall = clock_now_ns() - start;
         uint64_t cpu = clock_cpu_ns() - start_cpu;
         if (i > 0 && wall >= out->synthesis_ns)
@@ -95,6 +96,8 @@ enum cuzk_status cuzk_synth_c1(const struct cuzk_synth_options *options, const u
     if (!pool)
         return error_set(err, CUZK_NO_MEMORY, "no memory for threads");
     enum cuzk_status status = porep_read(c1, c1_len, NULL, pool, &work, err);
+    if (status == CUZK_OK)
+        status = porep_check_all(work, pool, err); /* not a part of synthesis */
     uint64_t parsed = clock_now_ns();
     out->parse_ns = parsed - start;
     if (status == CUZK_OK)

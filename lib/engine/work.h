@@ -28,9 +28,9 @@ struct work {
 
 /* One partition on its way. */
 struct work_span {
-    struct timeline_scope scope; /* label, partition, worker, device */
+    struct timeline_scope scope; /* label, partition; worker and device while it is proved */
     unsigned partition;
-    unsigned device;
+    unsigned device; /* where it is proved */
 };
 
 /* Each function is called on one thread for one job and partition at a time, but from several
@@ -41,11 +41,15 @@ struct work_ops {
        CUZK_BAD_PARAMS. */
     enum cuzk_status (*admit)(void *context, const struct request *request,
                               char circuit_id[WORK_CIRCUIT_ID_BYTES], struct cuzk_error *err);
-    /* Reads and checks everything; the request may be freed afterwards. */
+    /* Reads everything, checks what concerns the whole request, and computes the public inputs; the
+       request may be freed afterwards. */
     enum cuzk_status (*parse)(void *context, const struct request *request, struct work **out,
                               struct cuzk_error *err);
-    enum cuzk_status (*synthesize)(struct work *work, struct loaded *loaded, unsigned partition,
-                                   void **witness, struct cuzk_error *err);
+    /* Checks the partition's part of the input, between CHECK_START and CHECK_END, and makes its
+       witness. CUZK_INVALID_ARGUMENT: the input's fault, and the text says where it is. */
+    enum cuzk_status (*synthesize)(struct work *work, struct loaded *loaded,
+                                   const struct work_span *span, void **witness,
+                                   struct cuzk_error *err);
     void (*witness_free)(void *witness);
     /* Occupies the device, for *device_ns in all; emits GPU_START, GPU_END and the device's phases.
        CUZK_DEVICE_FAULT, CUZK_DEVICE_LOST: the device's failure, not the input's. */

@@ -16,10 +16,10 @@ static struct timeline_scope scope_of(const struct cuzk_engine *engine, const st
     struct timeline_scope scope = {engine->timeline, task->job ? task->job->id : NULL, -1, -1, -1};
     if (task->kind == TASK_SYNTHESIZE || task->kind == TASK_PROVE || task->kind == TASK_VERIFY)
         scope.partition = (int32_t)task->partition;
-    if (task->kind == TASK_SYNTHESIZE || task->kind == TASK_PROVE)
+    if (task->kind == TASK_PROVE) {
         scope.worker = worker->number;
-    if (task->kind == TASK_PROVE)
         scope.device = (int32_t)worker->device;
+    }
     return scope;
 }
 
@@ -62,11 +62,11 @@ static enum cuzk_status synthesize(struct cuzk_engine *engine, struct task *task
                                    const struct timeline_scope *scope)
 {
     uint64_t start = clock_now_ns();
+    struct work_span span = {*scope, task->partition, 0};
     timeline_emit(scope, TIMELINE_SYNTH_START, -1);
-    enum cuzk_status status = engine->setup.ops->synthesize(
-        task->work, task->loaded, task->partition, &task->witness, &task->err);
-    if (status == CUZK_OK)
-        timeline_emit(scope, TIMELINE_SYNTH_END, ms_since(start));
+    enum cuzk_status status =
+        engine->setup.ops->synthesize(task->work, task->loaded, &span, &task->witness, &task->err);
+    timeline_emit(scope, TIMELINE_SYNTH_END, ms_since(start));
     return status;
 }
 

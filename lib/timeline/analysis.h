@@ -103,6 +103,7 @@ void timeline_log_free(struct timeline_log *log);
     X(BUDGET, "budget", "waiting for memory budget")                                               \
     X(SRS, "srs", "waiting for parameters")                                                        \
     X(SYNTH, "synth", "synthesis")                                                                 \
+    X(CHECK, "check", "checking the input")                                                        \
     X(LOOKAHEAD, "lookahead", "waiting for room in the channel")                                   \
     X(CHANNEL, "channel", "waiting for a device worker")                                           \
     X(LOCK, "lock", "waiting for the device")                                                      \

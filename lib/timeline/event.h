@@ -18,12 +18,13 @@
 /* Spans: X(NAME, key of the value printed with its end). Each gives a NAME_START and a NAME_END.
    SYNTH and GPU are the classic ones and keep exactly the format of the existing system. */
 #define TIMELINE_SPAN_MAP(X)                                                                       \
-    X(SYNTH, "synth_ms")     /* witness synthesis of a partition, by a synthesis worker */         \
+    X(SYNTH, "synth_ms")     /* a synthesis worker makes a partition's witness */                  \
     X(GPU, "gpu_ms")         /* the device is truly occupied by a partition */                     \
     X(RPC, "bytes")          /* a request message is received and decoded */                       \
     X(JOURNAL, "bytes")      /* something is made durable: payload, state, proof */                \
     X(QUEUE, "ms")           /* the accepted job waits for its turn */                             \
-    X(PARSE, "ms")           /* vanilla proof read, checked, public inputs computed */             \
+    X(PARSE, "ms")           /* vanilla proof read, public inputs computed */                      \
+    X(CHECK, "ms")           /* inside SYNTH: what the input says of the partition is checked */   \
     X(BUDGET_WAIT, "bytes")  /* a partition may not start: the memory budget is spent */           \
     X(SRS_LOAD, "bytes")     /* params are being mapped, checked or moved to a device */           \
     X(SRS_WAIT, "ms")        /* a partition waits for a load that another one started */           \

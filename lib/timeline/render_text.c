@@ -307,7 +307,8 @@ static void add_job_lanes(const struct page *page, const struct timeline_run *ru
 static void add_job_row(const struct page *page, const struct timeline_job *job)
 {
     const int64_t *split = job->split_us;
-    int64_t synth = split[TIMELINE_PART_SYNTH], device = split[TIMELINE_PART_DEVICE];
+    int64_t synth = split[TIMELINE_PART_SYNTH] + split[TIMELINE_PART_CHECK];
+    int64_t device = split[TIMELINE_PART_DEVICE];
     int64_t before = split[TIMELINE_PART_RECEIVE] + split[TIMELINE_PART_JOURNAL] +
                      split[TIMELINE_PART_QUEUE] + split[TIMELINE_PART_PARSE];
     int64_t waits = split[TIMELINE_PART_WORKER] + split[TIMELINE_PART_BUDGET] +

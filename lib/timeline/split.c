@@ -46,6 +46,8 @@ static enum timeline_part part_of(enum timeline_span span)
         return TIMELINE_PART_QUEUE;
     case TIMELINE_SPAN_PARSE:
         return TIMELINE_PART_PARSE;
+    case TIMELINE_SPAN_CHECK:
+        return TIMELINE_PART_CHECK; /* inside SYNTH, so of a higher rank */
     case TIMELINE_SPAN_BUDGET_WAIT:
         return TIMELINE_PART_BUDGET;
     case TIMELINE_SPAN_SRS_LOAD:

@@ -178,6 +178,13 @@ class OneDaemon(unittest.TestCase):
             self.assertIn(expected, text)
             self.assertNotIn("\n", text)
 
+    def test_bad_partition_is_named_when_its_turn_comes(self):
+        result = self.client.prove(request_id="bad", payload=mutated_c1(comm_r=[1] + [0] * 31))
+        self.assertEqual(result.status, FAILED)
+        self.assertEqual(result.proof, b"")
+        self.assertEqual(result.error_message, "C1: partition 0: comm_r is not the hash of comm_c "
+                         "and comm_r_last, the roots in challenge 0")
+
     def test_cancel_waiting_and_running(self):
         running = self.client.submit(request_id="running", payload=read(C1) + b" ")
         queued = [self.client.submit(request_id=f"queued-{i}", payload=read(C1) + b"  ")

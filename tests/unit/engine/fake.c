@@ -133,10 +133,11 @@ struct fake_witness {
 };
 
 static enum cuzk_status fake_synthesize(struct work *base, struct loaded *loaded,
-                                        unsigned partition, void **witness, struct cuzk_error *err)
+                                        const struct work_span *span, void **witness,
+                                        struct cuzk_error *err)
 {
     (void)loaded;
-    (void)partition;
+    (void)span;
     struct fake_work *work = (struct fake_work *)(void *)base;
     pass_gate(work->fake, FAKE_SYNTH);
     if (work->fake->synth_status != CUZK_OK)

@@ -250,6 +250,32 @@ static void a_failure_at_any_stage_leaves_nothing_behind(void **state)
     }
 }
 
+/* What the input is to blame for is told as it was found, like a fault that parsing finds; anything
+   else with the place where it happened. No failed synthesis is tried again. */
+static void what_a_failed_synthesis_says(void **state)
+{
+    (void)state;
+    static const struct {
+        enum cuzk_status status;
+        const char *text;
+    } cases[] = {{CUZK_INVALID_ARGUMENT, "fake: cannot synthesize"},
+                 {CUZK_NO_MEMORY, "partition 0, synthesis: fake: cannot synthesize"}};
+    for (unsigned i = 0; i < 2; i++) {
+        struct fake fake;
+        struct fake_result result;
+        fake_init(&fake, 1);
+        fake.synth_status = cases[i].status;
+        struct cuzk_engine *engine = fake_engine(&fake, &plain);
+        run_job(engine, 'a', 5, &result);
+        assert_int_equal(result.outcome, CUZK_JOB_FAILED);
+        assert_int_equal(result.error.status, cases[i].status);
+        assert_string_equal(result.error.text, cases[i].text);
+        assert_int_equal(fake.entered[FAKE_SYNTH], 1);
+        cuzk_engine_close(engine);
+        fake_destroy(&fake);
+    }
+}
+
 /* The job has failed, but its input is still being parsed: nobody needs the parameters any more. */
 static void a_failed_load_is_not_repeated(void **state)
 {
@@ -464,6 +490,7 @@ int main(void)
         cmocka_unit_test(a_device_that_fails_twice_is_quarantined),
         cmocka_unit_test(the_last_device_is_never_quarantined),
         cmocka_unit_test(a_failure_at_any_stage_leaves_nothing_behind),
+        cmocka_unit_test(what_a_failed_synthesis_says),
         cmocka_unit_test(a_failed_load_is_not_repeated),
         cmocka_unit_test(changed_parameters_are_loaded_again),
         cmocka_unit_test(a_simulation_is_not_a_proof),

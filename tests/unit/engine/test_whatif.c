@@ -242,12 +242,12 @@ static enum cuzk_status sleeper_parse(void *context, const struct request *reque
 }
 
 static enum cuzk_status sleeper_synthesize(struct work *work, struct loaded *loaded,
-                                           unsigned partition, void **witness,
+                                           const struct work_span *span, void **witness,
                                            struct cuzk_error *err)
 {
     (void)loaded;
     (void)err;
-    sleep_ms(SLEEP_SYNTH_MS + 10 * partition);
+    sleep_ms(SLEEP_SYNTH_MS + 10 * span->partition);
     *witness = work;
     return CUZK_OK;
 }
