@@ -8,6 +8,7 @@
 #ifndef BACKEND_BACKEND_H
 #define BACKEND_BACKEND_H
 
+#include "backend/lagrange.h"
 #include "math/group.h"
 #include "r1cs/shape.h"
 #include "timeline/event.h"
@@ -18,6 +19,9 @@ struct backend_key {
     const uint8_t *h, *l, *a, *b_g1, *b_g2;
     uint32_t n_h, n_l, n_a, n_b_g1, n_b_g2;
     bool is_file_map; /* read-only map of a file: its pages may be given back and read again */
+    /* The form of h and l that spares transforms; lagrange.h NULL: there is none. A backend may use
+       it in their place: h and l of the sums are others then, but not h + l. */
+    struct lagrange_points lagrange;
 };
 
 struct backend_sums {
@@ -38,6 +42,9 @@ struct backend_options {
     uint64_t vram_budget_bytes; /* cuda: of one device, for all circuits; 0 = what is free */
     const char *sim_timing;     /* sim: durations, see sim.h */
 };
+
+/* Called now and then with the share done (0 … 1) and what is being made. */
+typedef void backend_progress_fn(void *context, double done, const char *what);
 
 /* An opened device, a circuit ready on it (shape and key), a partition under way. */
 struct backend_device;
@@ -74,6 +81,18 @@ struct backend {
     enum cuzk_status (*prove)(struct backend_circuit *circuit, const struct witness *witness,
                               const struct timeline_scope *scope, struct backend_sums *out,
                               struct cuzk_error *err);
+
+    /* Makes the key's Lagrange form, once for a key, in minutes: writes the points to the three
+       places of `out`, whose memory the caller has. Not checked: lagrange_check does that. NULL if
+       the backend cannot. */
+    enum cuzk_status (*derive)(struct backend_device *device, const struct shape *shape,
+                               const struct backend_key *key, const struct lagrange_points *out,
+                               backend_progress_fn *progress, void *context,
+                               struct cuzk_error *err);
+    /* Σ scalars[i]·points[i] over n points in G1, as they lie in a file. NULL if the backend
+       cannot. */
+    enum cuzk_status (*sum)(struct backend_device *device, const uint8_t *points, uint32_t n,
+                            const struct fr *scalars, struct g1 *out, struct cuzk_error *err);
 };
 
 /* By name; NULL if this build has none of that name. */

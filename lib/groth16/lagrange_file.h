@@ -1,0 +1,37 @@
+/* A key's Lagrange form (backend/lagrange.h) in a file beside the .params file: its name with the ending
+   .lagrange instead. Made once, by whoever has a device; used by devices when it is there.
+
+   4096 bytes of header, then the points of h', l' and the inputs, 96 bytes each as in the .params
+   file. The header: "CUZKLAGR", version (1), log2_domain, numbers of points of l' and of inputs, all
+   32 bits little-endian; then 16 bytes of the digest of the verifying key that the .params file
+   begins with, and zeros. */
+#ifndef GROTH16_LAGRANGE_FILE_H
+#define GROTH16_LAGRANGE_FILE_H
+
+#include "backend/backend.h"
+#include "base/file.h"
+#include "groth16/params.h"
+
+/* A mapped file. Shared, read-only. */
+struct lagrange_file {
+    struct file_map map;
+    struct lagrange_points points; /* in the map */
+};
+
+/* The file beside params->path, if there is one: CUZK_OK with *out NULL if not. CUZK_BAD_PARAMS, with
+   the file's name, what was found and what was expected, if it is none, of another version, of
+   another key or circuit, or cut. Points are not looked at: a proof made with a bad one does not
+   pass the verification that every proof gets. */
+enum cuzk_status lagrange_open(const struct params *params, const struct shape *shape,
+                               struct lagrange_file **out, struct cuzk_error *err);
+void lagrange_close(struct lagrange_file *file); /* NULL is allowed */
+
+/* Makes the file: space for all of it is taken first, the backend's derive fills it,
+   lagrange_check checks it, and only then has it its name (path.part, fsync, rename). CUZK_IO names
+   the file; CUZK_FAILED_PRECONDITION: another process makes it now. */
+enum cuzk_status lagrange_make(const struct params *params, const struct shape *shape,
+                               const struct backend *backend, struct backend_device *device,
+                               struct pool *pool, backend_progress_fn *progress, void *context,
+                               struct cuzk_error *err);
+
+#endif
