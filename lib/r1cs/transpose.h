@@ -4,8 +4,8 @@
 
 #include "r1cs/shape.h"
 
-/* Column v (inputs first, then aux) has entries start[v] … start[v+1]-1, rows ascending. 6 bytes an entry and 4 a
-   column: 2.2 GB for C of a 32 GiB PoRep. */
+/* Column v (inputs first, then aux) has entries start[v] … start[v + 1] - 1, rows ascending. 6
+   bytes an entry and 4 a column: 2.2 GB for C of a 32 GiB PoRep. */
 struct shape_columns {
     size_t n; /* columns: inputs, then aux */
     uint32_t *start;
@@ -13,11 +13,11 @@ struct shape_columns {
     uint16_t *coeff; /* index into shape->coeffs */
 };
 
-/* CUZK_NO_MEMORY. Free with shape_columns_free, also after a failure. Without the input rows of part
-   A.7, which C does not have. A's entries with patches (struct shape_patch) are right too, or A is refused: only C is
-   wanted so far. */
-enum cuzk_status shape_columns_make(const struct shape *shape, enum matrix matrix, struct shape_columns *out,
-                                    struct cuzk_error *err);
+/* The circuit's own rows; those that the proving system adds for inputs (part A.7, in A only) are
+   left out. Errors: CUZK_NO_MEMORY; CUZK_INVALID_ARGUMENT if there are 2^32 entries or more. Free
+   with shape_columns_free, also after a failure. */
+enum cuzk_status shape_columns_make(const struct shape *shape, enum matrix which,
+                                    struct shape_columns *out, struct cuzk_error *err);
 void shape_columns_free(struct shape_columns *columns);
 
 #endif

@@ -4,6 +4,7 @@
 #include "shapes_known.h"
 
 #include "support/support.h"
+#include "unit/r1cs/columns.h"
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -156,6 +157,15 @@ static void test_long_digests(void **state)
         skip();
     }
     assert_digests(true);
+}
+
+/* A real circuit's templates, of the 2 KiB PoRep. */
+static void test_columns(void **state)
+{
+    (void)state;
+    struct shape *shape = record_known(&known_shapes[0]);
+    assert_true(assert_columns(shape, MATRIX_C) > 2 * shape->n_aux);
+    shape_free(shape);
 }
 
 static void test_budget(void **state)
@@ -452,6 +462,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_columns),
         cmocka_unit_test(test_budget),
         cmocka_unit_test(test_short_digests),
         cmocka_unit_test(test_short_witnesses),
