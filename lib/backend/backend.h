@@ -83,14 +83,15 @@ struct backend {
                               struct cuzk_error *err);
 
     /* Makes the key's Lagrange form, once for a key, in minutes: writes the points to the three
-       places of `out`, whose memory the caller has. Not checked: lagrange_check does that. NULL if
-       the backend cannot. */
+       places of `out`, whose memory the caller has. Not checked: lagrange_check does that.
+       CUZK_BAD_PARAMS: the key does not fit the circuit, or has a malformed point. progress may be
+       NULL. NULL if the backend cannot. */
     enum cuzk_status (*derive)(struct backend_device *device, const struct shape *shape,
                                const struct backend_key *key, const struct lagrange_points *out,
                                backend_progress_fn *progress, void *context,
                                struct cuzk_error *err);
-    /* Σ scalars[i]·points[i] over n points in G1, as they lie in a file. NULL if the backend
-       cannot. */
+    /* Σ scalars[i]·points[i] over n points in G1 as they lie in a file, infinity (the byte 0x40 and
+       zeros) among them. CUZK_BAD_PARAMS names a malformed one. NULL if the backend cannot. */
     enum cuzk_status (*sum)(struct backend_device *device, const uint8_t *points, uint32_t n,
                             const struct fr *scalars, struct g1 *out, struct cuzk_error *err);
 };

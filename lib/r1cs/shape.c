@@ -158,14 +158,19 @@ void placement_globals(const struct shape *shape, const struct shape_placement *
         *globals++ = var_aux(placement->first_aux + k).id;
 }
 
-uint32_t *shape_alloc_globals(const struct shape *shape)
+size_t shape_most_locals(const struct shape *shape)
 {
     size_t most = 0;
     for (uint32_t i = 0; i < shape->n_templates; i++) {
         size_t n = template_locals(&shape->templates[i]);
         most = n > most ? n : most;
     }
-    return mem_alloc(most, sizeof(uint32_t));
+    return most;
+}
+
+uint32_t *shape_alloc_globals(const struct shape *shape)
+{
+    return mem_alloc(shape_most_locals(shape), sizeof(uint32_t));
 }
 
 const struct fr *patched_constant(const struct shape *shape,

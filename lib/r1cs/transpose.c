@@ -2,7 +2,19 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "math/spread.h"
 #include "r1cs/walk.h"
+
+/* The A-side coefficient of the constant 1 that a placement has in a row in place of the
+   template's; NULL: the template's, always so in other matrices. */
+static const struct fr *own_constant(const struct shape *shape,
+                                     const struct shape_placement *placement, enum matrix which,
+                                     uint32_t *next_patch, uint32_t row)
+{
+    return which == MATRIX_A ? patched_constant(shape, placement, next_patch, row) : NULL;
+}
+
+/* --- All columns ------------------------------------------------------------------------------ */
 
 void shape_columns_free(struct shape_columns *columns)
 {
@@ -60,9 +72,7 @@ static void add_placement(const struct shape *shape, const struct shape_placemen
     const struct template_matrix *matrix = &template->matrix[which];
     uint32_t next_patch = 0;
     for (uint32_t row = 0; row < template->n_rows; row++) {
-        const struct fr *constant = NULL;
-        if (which == MATRIX_A)
-            constant = patched_constant(shape, placement, &next_patch, row);
+        const struct fr *constant = own_constant(shape, placement, which, &next_patch, row);
         for (uint32_t t = matrix->start[row]; t < matrix->start[row + 1]; t++) {
             const uint32_t to = out->start[columns[matrix->local[t]]]++;
             const bool patched = constant && matrix->local[t] == 0;
@@ -113,4 +123,97 @@ enum cuzk_status shape_columns_make(const struct shape *shape, enum matrix which
     }
     mem_free(columns);
     return status;
+}
+
+/* --- A combination of columns ----------------------------------------------------------------- */
+
+struct combination {
+    const struct shape *shape;
+    enum matrix which;
+    const struct fr *y;
+    struct fr *out;
+    struct fr *powers; /* room of each worker for the local variables of a template */
+    size_t most_locals;
+};
+
+/* y^v, y^(v + 1), … for n columns from the variable's on. */
+static struct fr *add_powers(const struct combination *c, struct var first, uint32_t n,
+                             struct fr *powers)
+{
+    struct fr power;
+    fr_pow(&power, c->y, var_index(first) + (var_is_aux(first) ? c->shape->n_inputs : 0));
+    for (uint32_t i = 0; i < n; i++) {
+        *powers++ = power;
+        fr_mul(&power, &power, c->y);
+    }
+    return powers;
+}
+
+/* What the columns of a placement's local variables are multiplied by. */
+static void placement_powers(const struct combination *c, const struct shape_placement *placement,
+                             struct fr *powers)
+{
+    const struct shape *shape = c->shape;
+    *powers++ = fr_one;
+    for (uint32_t i = 0; i < placement->n_bindings; i++) {
+        const struct shape_binding run = shape->bindings[placement->first_binding + i];
+        powers = add_powers(c, run.first, run.count, powers);
+    }
+    add_powers(c, var_aux(placement->first_aux),
+               shape->templates[placement->template_index].n_internal, powers);
+}
+
+static void add_term(struct fr *sum, const struct fr *coeff, const struct fr *power)
+{
+    if (fr_is_one(coeff)) { /* nine of ten are 1 or -1 */
+        fr_add(sum, sum, power);
+    } else if (fr_equal(coeff, &fr_minus_one)) {
+        fr_sub(sum, sum, power);
+    } else {
+        struct fr product;
+        fr_mul(&product, coeff, power);
+        fr_add(sum, sum, &product);
+    }
+}
+
+static void combine_placement(void *context, unsigned worker, size_t number)
+{
+    const struct combination *c = context;
+    const struct shape *shape = c->shape;
+    const struct shape_placement *placement = &shape->placements[number];
+    const struct shape_template *template = &shape->templates[placement->template_index];
+    const struct template_matrix *matrix = &template->matrix[c->which];
+    struct fr *powers = c->powers + worker * c->most_locals;
+    uint32_t next_patch = 0;
+    placement_powers(c, placement, powers);
+    for (uint32_t row = 0; row < template->n_rows; row++) {
+        struct fr *sum = &c->out[placement->first_row + row];
+        const struct fr *constant = own_constant(shape, placement, c->which, &next_patch, row);
+        *sum = fr_zero;
+        for (uint32_t t = matrix->start[row]; t < matrix->start[row + 1]; t++) {
+            const bool patched = constant && matrix->local[t] == 0;
+            add_term(sum, patched ? constant : &shape->coeffs[matrix->coeff[t]],
+                     &powers[matrix->local[t]]);
+        }
+    }
+}
+
+enum cuzk_status shape_combine_columns(const struct shape *shape, enum matrix which,
+                                       const struct fr *y, struct pool *pool, struct fr *out,
+                                       struct cuzk_error *err)
+{
+    struct combination combination = {
+        .shape = shape,
+        .which = which,
+        .y = y,
+        .out = out,
+        .most_locals = shape_most_locals(shape),
+    };
+    combination.powers =
+        mem_alloc(spread_workers(pool) * combination.most_locals, sizeof *combination.powers);
+    if (!combination.powers)
+        return error_set(err, CUZK_NO_MEMORY, "a combination of columns: no memory");
+    spread(pool, shape->n_placements, combine_placement, &combination);
+    mem_free(combination.powers);
+    return CUZK_OK;
 }

@@ -10,7 +10,8 @@ static inline size_t template_locals(const struct shape_template *template)
     return 1 + (size_t) template->n_externals + template->n_internal;
 }
 
-/* Room for the global ids of the largest template's local variables; NULL without memory. */
+/* Local variables of the largest template, and room for their global ids; NULL without memory. */
+size_t shape_most_locals(const struct shape *shape);
 uint32_t *shape_alloc_globals(const struct shape *shape);
 
 /* The global id of every local variable of a placement. */

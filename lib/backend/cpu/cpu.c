@@ -1,5 +1,6 @@
 #include "backend/cpu/cpu.h"
 
+#include "backend/cpu/derive.h"
 #include "backend/cpu/query_values.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -314,6 +315,62 @@ static enum cuzk_status cpu_prove(struct backend_circuit *circuit, const struct 
     return status;
 }
 
+/* --- The Lagrange form ------------------------------------------------------------------------ */
+
+static enum cuzk_status cpu_derive(struct backend_device *device, const struct shape *shape,
+                                   const struct backend_key *key, const struct lagrange_points *out,
+                                   backend_progress_fn *progress, void *context,
+                                   struct cuzk_error *err)
+{
+    TRY(check_count("h", key->n_h, (UINT64_C(1) << shape->log2_domain) - 1, err));
+    TRY(check_count("l", key->n_l, shape->n_aux, err));
+    pthread_mutex_lock(&device->busy);
+    enum cuzk_status status = derive_points(shape, key, out, device->pool, progress, context, err);
+    pthread_mutex_unlock(&device->busy);
+    return status;
+}
+
+/* Copies the scalars of the finite points, and the points' numbers; returns how many. */
+static uint32_t skip_infinity(const uint8_t *points, uint32_t n, const struct fr *scalars,
+                              uint32_t *index, struct fr *kept)
+{
+    static const uint8_t infinity[G1_BYTES] = {0x40};
+    uint32_t n_kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (memcmp(points + (size_t)i * G1_BYTES, infinity, sizeof infinity) == 0)
+            continue;
+        index[n_kept] = i;
+        kept[n_kept++] = scalars[i];
+    }
+    return n_kept;
+}
+
+static enum cuzk_status cpu_sum(struct backend_device *device, const uint8_t *points, uint32_t n,
+                                const struct fr *scalars, struct g1 *out, struct cuzk_error *err)
+{
+    uint32_t *index = mem_alloc(n, sizeof *index);
+    struct fr *kept = mem_alloc(n, sizeof *kept);
+    enum cuzk_status status = CUZK_OK;
+    if (index && kept) {
+        const struct msm_terms terms = {
+            .name = "of the sum",
+            .points = points,
+            .n_points = n,
+            .index = index,
+            .scalars = kept,
+            .n_scalars = skip_infinity(points, n, scalars, index, kept),
+        };
+        pthread_mutex_lock(&device->busy);
+        status = g1_msm(out, &terms, NULL, device->pool, err);
+        pthread_mutex_unlock(&device->busy);
+    } else {
+        status = error_set(err, CUZK_NO_MEMORY, "sum of %u points: out of memory", n);
+    }
+    mem_free(index);
+    mem_free(kept);
+    return status;
+}
+
 const struct backend backend_cpu = {
     .name = "cpu",
     .makes_proofs = true,
@@ -327,4 +384,6 @@ const struct backend backend_cpu = {
     .unload = cpu_unload,
     .bytes = cpu_bytes,
     .prove = cpu_prove,
+    .derive = cpu_derive,
+    .sum = cpu_sum,
 };

@@ -3,6 +3,7 @@
    The circuits are made up, with bits, full-size variables, several inputs and variables that are
    missing from A or B. The key's points are known multiples of the generators, so that a sum is
    known from the values alone. Backends that this build or machine does not have are left out. */
+#include "points.h"
 #include "unit/r1cs/toy.h"
 
 #include "backend/backend.h"
@@ -28,24 +29,7 @@ struct sample {
 
 enum { LOG_H = 11, LOG_L = 1000003, LOG_A = 77, LOG_B = 5 };
 
-/* Point i of a section is (first + i) times the generator. */
-static uint8_t *make_g1(uint64_t first, uint32_t n)
-{
-    uint8_t *bytes = mem_alloc(n, G1_BYTES);
-    struct g1 point;
-    struct fr log;
-    fr_from_u64(&log, first);
-    g1_from_affine(&point, g1_generator());
-    g1_mul(&point, &point, &log);
-    for (uint32_t i = 0; i < n; i++) {
-        struct g1_affine affine;
-        g1_to_affine(&affine, &point);
-        g1_encode(bytes + (size_t)i * G1_BYTES, &affine);
-        g1_add_affine(&point, &point, g1_generator());
-    }
-    return bytes;
-}
-
+/* As make_g1. */
 static uint8_t *make_g2(uint64_t first, uint32_t n)
 {
     uint8_t *bytes = mem_alloc(n, G2_BYTES);
@@ -162,16 +146,6 @@ static void sample_free(struct sample *s)
         mem_free(s->points[i]);
     witness_free(&s->witness);
     shape_free(s->shape);
-}
-
-static void assert_g1(const char *backend, const char *sum, const struct g1 *found,
-                      const struct fr *log)
-{
-    struct g1 expected;
-    g1_from_affine(&expected, g1_generator());
-    g1_mul(&expected, &expected, log);
-    if (!g1_equal(found, &expected))
-        fail_msg("%s: sum %s is wrong", backend, sum);
 }
 
 static void assert_sums(const char *backend, const struct sample *s,
@@ -320,6 +294,108 @@ static void test_witness_must_fit(void **state)
     sample_free(&sample);
 }
 
+/* --- Sums of given points --------------------------------------------------------------------- */
+
+struct terms {
+    uint8_t *points;
+    struct fr *scalars;
+    uint32_t n;
+    struct fr expected; /* logarithm of the sum */
+};
+
+static void terms_add(struct terms *terms, const struct fr *log, const struct fr *scalar)
+{
+    struct fr product;
+    encode_multiple(terms->points + (size_t)terms->n * G1_BYTES, log);
+    terms->scalars[terms->n++] = *scalar;
+    fr_mul(&product, log, scalar);
+    fr_add(&terms->expected, &terms->expected, &product);
+}
+
+/* Every pair of logarithm and scalar out of the edge values: infinity is there, and equal and
+   opposite points with equal and opposite scalars. Then others up to n. */
+static void terms_init(struct terms *terms, uint32_t n)
+{
+    struct fr edges[8] = {fr_zero, fr_one, fr_minus_one, fr_generator};
+    fr_neg(&edges[4], &fr_generator);
+    fr_pow2(&edges[5], 254);
+    fr_pow2(&edges[6], 128);
+    fr_sub(&edges[7], &edges[6], &fr_one);
+    uint64_t random = 1;
+    *terms = (struct terms){.points = mem_alloc(n, G1_BYTES),
+                            .scalars = mem_alloc(n, sizeof *terms->scalars),
+                            .expected = fr_zero};
+    while (terms->n < n) {
+        const uint32_t i = terms->n;
+        struct fr log = edges[i % 8];
+        struct fr scalar = edges[(i + i / 8) % 8];
+        if (i >= 64) {
+            log = toy_element(&random);
+            scalar = toy_element(&random);
+        }
+        terms_add(terms, &log, &scalar);
+    }
+}
+
+static void terms_free(struct terms *terms)
+{
+    mem_free(terms->points);
+    mem_free(terms->scalars);
+}
+
+static void test_sum(void **state)
+{
+    (void)state;
+    static const uint32_t counts[] = {0, 1, 10, 300};
+    for (size_t c = 0; c < ARRAY_LEN(counts); c++) {
+        struct terms terms;
+        terms_init(&terms, counts[c]);
+        for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+            for (unsigned threads = 1; threads <= 3; threads++) {
+                struct setting setting;
+                struct cuzk_error err;
+                struct g1 sum;
+                if (!setting_open(&setting, names[i], threads))
+                    continue;
+                if (setting.backend->sum) {
+                    assert_ok(setting.backend->sum(setting.device, terms.points, terms.n,
+                                                   terms.scalars, &sum, &err),
+                              err);
+                    assert_g1(names[i], "of given points", &sum, &terms.expected);
+                }
+                setting.backend->close(setting.device);
+            }
+        }
+        terms_free(&terms);
+    }
+}
+
+/* Bytes that are no point, and infinity with something behind it. */
+static void test_sum_of_malformed_points(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        struct setting setting;
+        if (!setting_open(&setting, names[i], 2))
+            continue;
+        for (int first = 0x40; setting.backend->sum && first <= 0xff; first += 0xbf) {
+            struct terms terms;
+            struct cuzk_error err;
+            struct g1 sum;
+            terms_init(&terms, 20);
+            memset(terms.points + 5 * G1_BYTES, 0, G1_BYTES);
+            terms.points[5 * G1_BYTES] = (uint8_t)first;
+            terms.points[6 * G1_BYTES - 1] = 1;
+            assert_int_equal(setting.backend->sum(setting.device, terms.points, terms.n,
+                                                  terms.scalars, &sum, &err),
+                             CUZK_BAD_PARAMS);
+            assert_non_null(strstr(err.text, "point 5"));
+            terms_free(&terms);
+        }
+        setting.backend->close(setting.device);
+    }
+}
+
 static void test_no_memory(void **state)
 {
     (void)state;
@@ -328,6 +404,8 @@ static void test_no_memory(void **state)
     const struct timeline_scope scope = TIMELINE_SCOPE(NULL, "job");
     const struct backend_options options = {.threads = 1};
     const struct backend *cpu = backend_find("cpu");
+    struct terms terms;
+    terms_init(&terms, 70);
     enum cuzk_status status = CUZK_NO_MEMORY;
     long after = 0;
     for (; status == CUZK_NO_MEMORY; after++) {
@@ -335,21 +413,27 @@ static void test_no_memory(void **state)
         struct backend_device *device = NULL;
         struct backend_circuit *circuit = NULL;
         struct backend_sums sums;
+        struct g1 sum;
         mem_fail_after(after);
         status = cpu->open(&options, 0, &device, NULL);
         if (status == CUZK_OK)
             status = cpu->load(device, sample.shape, &sample.key, &circuit, NULL);
         if (status == CUZK_OK)
             status = cpu->prove(circuit, &sample.witness, &scope, &sums, NULL);
-        mem_fail_after(-1);
         if (status == CUZK_OK)
+            status = cpu->sum(device, terms.points, terms.n, terms.scalars, &sum, NULL);
+        mem_fail_after(-1);
+        if (status == CUZK_OK) {
             assert_sums("cpu", &sample, &sums);
+            assert_g1("cpu", "of given points", &sum, &terms.expected);
+        }
         cpu->unload(circuit);
         cpu->close(device);
         assert_int_equal(mem_used_bytes(), before);
     }
     assert_int_equal(status, CUZK_OK);
     assert_true(after > 20);
+    terms_free(&terms);
     sample_free(&sample);
 }
 
@@ -360,6 +444,8 @@ int main(void)
         cmocka_unit_test(test_key_must_fit),
         cmocka_unit_test(test_malformed_point),
         cmocka_unit_test(test_witness_must_fit),
+        cmocka_unit_test(test_sum),
+        cmocka_unit_test(test_sum_of_malformed_points),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,4 +49,30 @@ static inline uint32_t assert_columns(const struct shape *shape, enum matrix whi
     return n_entries;
 }
 
+/* Σ_v y^v·(column v), from the columns. */
+static inline void assert_combination(const struct shape *shape, enum matrix which,
+                                      const struct fr *y, struct pool *pool)
+{
+    struct cuzk_error err;
+    struct shape_columns columns;
+    struct fr *expected = mem_zalloc(shape->n_rows, sizeof *expected);
+    struct fr *found = mem_alloc(shape->n_rows, sizeof *found);
+    struct fr power = fr_one;
+    assert_ok(shape_columns_make(shape, which, &columns, &err), err);
+    for (size_t v = 0; v < columns.n; v++) {
+        for (uint32_t e = columns.start[v]; e < columns.start[v + 1]; e++) {
+            struct fr *sum = &expected[columns.row[e]];
+            struct fr term;
+            fr_mul(&term, &shape->coeffs[columns.coeff[e]], &power);
+            fr_add(sum, sum, &term);
+        }
+        fr_mul(&power, &power, y);
+    }
+    assert_ok(shape_combine_columns(shape, which, y, pool, found, &err), err);
+    assert_memory_equal(found, expected, shape->n_rows * sizeof *found);
+    shape_columns_free(&columns);
+    mem_free(expected);
+    mem_free(found);
+}
+
 #endif

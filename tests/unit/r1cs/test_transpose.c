@@ -2,6 +2,8 @@
 #include "columns.h"
 #include "toy.h"
 
+#include "base/pool.h"
+
 static struct shape *toy_shape(unsigned rounds)
 {
     const struct toy toy = {.values = 1, .rounds = rounds};
@@ -23,6 +25,22 @@ static void test_templates(void **state)
             assert_true(shape->n_patches > 0 && shape->n_placements > 2 * shape->n_templates);
         shape_free(shape);
     }
+}
+
+static void test_combinations(void **state)
+{
+    (void)state;
+    struct shape *shape = toy_shape(7);
+    struct fr ys[] = {fr_zero, fr_one, fr_minus_one, fr_generator};
+    for (unsigned threads = 0; threads <= 3; threads++) {
+        struct pool *pool = threads ? pool_new(threads) : NULL;
+        for (size_t i = 0; i < ARRAY_LEN(ys); i++) {
+            for (int m = 0; m < MATRIX_COUNT; m++)
+                assert_combination(shape, (enum matrix)m, &ys[i], pool);
+        }
+        pool_free(pool);
+    }
+    shape_free(shape);
 }
 
 static void empty_synthesize(struct cs *cs, const void *input)
@@ -69,6 +87,7 @@ static void test_no_memory(void **state)
 {
     (void)state;
     struct shape *shape = toy_shape(3);
+    struct fr *out = mem_alloc(shape->n_rows, sizeof *out);
     const size_t before = mem_used_bytes();
     enum cuzk_status status = CUZK_NO_MEMORY;
     long after = 0;
@@ -77,21 +96,23 @@ static void test_no_memory(void **state)
         struct cuzk_error err;
         mem_fail_after(after);
         status = shape_columns_make(shape, MATRIX_C, &columns, &err);
+        if (status == CUZK_OK)
+            status = shape_combine_columns(shape, MATRIX_C, &fr_generator, NULL, out, &err);
         mem_fail_after(-1);
         shape_columns_free(&columns);
         assert_int_equal(mem_used_bytes(), before);
     }
     assert_int_equal(status, CUZK_OK);
-    assert_int_equal(after, 5);
+    assert_int_equal(after, 6);
+    mem_free(out);
     shape_free(shape);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_templates),
-        cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_too_many_entries),
+        cmocka_unit_test(test_templates), cmocka_unit_test(test_combinations),
+        cmocka_unit_test(test_empty),     cmocka_unit_test(test_too_many_entries),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
