@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/file_part.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/pool.h"
@@ -12,11 +13,9 @@
 #include "math/fixed_base.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 /* --- Development trapdoors ------------------------------------------------------------------- */
@@ -65,8 +64,7 @@ struct setup {
     struct output_vector vectors[PARAMS_VECTORS];
     size_t n_tasks;
     size_t file_bytes;
-    int fd;
-    const char *part; /* name of the file being written */
+    struct file_part file;
 
     setup_progress_fn *progress;
     void *progress_context;
@@ -257,12 +255,12 @@ static enum cuzk_status write_at(const struct setup *setup, size_t offset, const
                                  size_t len, struct cuzk_error *err)
 {
     for (size_t done = 0; done < len;) {
-        ssize_t put = pwrite(setup->fd, bytes + done, len - done, (off_t)(offset + done));
+        ssize_t put = pwrite(setup->file.fd, bytes + done, len - done, (off_t)(offset + done));
         if (put < 0 && errno == EINTR)
             continue;
         if (put <= 0)
             return error_errno(err, CUZK_IO, put < 0 ? errno : ENOSPC, "cannot write %s",
-                               setup->part);
+                               setup->file.part);
         done += (size_t)put;
     }
     return CUZK_OK;
@@ -372,40 +370,14 @@ static enum cuzk_status check_trapdoor(const struct setup_trapdoor *trapdoor,
     return CUZK_OK;
 }
 
-/* Writes the .params file under its temporary name and the .vk file; the rename is the caller's. */
+/* Fills the .params file, and writes the .vk file: the first is to appear last. */
 static enum cuzk_status write_files(struct setup *setup, const uint8_t *vk, const char *vk_path,
                                     struct cuzk_error *err)
 {
     size_t vk_bytes = VK_BYTES(setup->shape->n_inputs);
-    /* Taking the space now tells of a full disk before the work; not every file system can. */
-    if (fallocate(setup->fd, 0, 0, (off_t)setup->file_bytes) != 0 && errno == ENOSPC)
-        return error_errno(err, CUZK_IO, errno, "cannot write %s (%zu bytes)", setup->part,
-                           setup->file_bytes);
     TRY(write_at(setup, 0, vk, vk_bytes, err));
     TRY(write_vectors(setup, err));
-    if (fsync(setup->fd) != 0)
-        return error_errno(err, CUZK_IO, errno, "cannot write %s", setup->part);
     return file_write(vk_path, vk, vk_bytes, err);
-}
-
-/* Two processes that make the same file must not write into each other's. */
-static enum cuzk_status open_part(struct setup *setup, struct cuzk_error *err)
-{
-    int fd = open(setup->part, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-    if (fd < 0)
-        return error_errno(err, CUZK_IO, errno, "cannot create %s", setup->part);
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        close(fd);
-        return error_set(err, CUZK_FAILED_PRECONDITION, "%s: another process is writing it",
-                         setup->part);
-    }
-    if (ftruncate(fd, 0) != 0) {
-        int saved = errno;
-        close(fd);
-        return error_errno(err, CUZK_IO, saved, "cannot write %s", setup->part);
-    }
-    setup->fd = fd;
-    return CUZK_OK;
 }
 
 static enum cuzk_status write_and_rename(struct setup *setup, const char *path, const char *vk_path,
@@ -415,32 +387,27 @@ static enum cuzk_status write_and_rename(struct setup *setup, const char *path, 
     if (!vk)
         return error_set(err, CUZK_NO_MEMORY, "no memory for a verifying key");
     enum cuzk_status status = make_vk(setup, vk, err);
-    if (status != CUZK_OK)
-        goto out;
-    status = open_part(setup, err);
-    if (status != CUZK_OK)
-        goto out;
-    status = write_files(setup, vk, vk_path, err);
-    if (status == CUZK_OK && rename(setup->part, path) != 0)
-        status = error_errno(err, CUZK_IO, errno, "cannot rename %s", setup->part);
-    if (status != CUZK_OK)
-        unlink(setup->part);
-    close(setup->fd); /* only now: the lock lasts until the name is gone */
-out:
+    if (status == CUZK_OK)
+        status = file_part_begin(&setup->file, path, setup->file_bytes, err);
+    if (status == CUZK_OK) {
+        status = write_files(setup, vk, vk_path, err);
+        if (status == CUZK_OK)
+            status = file_part_finish(&setup->file, err);
+        else
+            file_part_drop(&setup->file);
+    }
     mem_free(vk);
     return status;
 }
 
-/* path.part, and path with its .params replaced by .vk. */
-static enum cuzk_status make_names(const char *path, char part[PATH_MAX], char vk[PATH_MAX],
-                                   struct cuzk_error *err)
+/* path with its .params replaced by .vk. */
+static enum cuzk_status make_vk_path(const char *path, char vk[PATH_MAX], struct cuzk_error *err)
 {
     size_t len = strlen(path);
     size_t ending = strlen(".params");
     size_t stem = len >= ending && strcmp(path + len - ending, ".params") == 0 ? len - ending : len;
     if (len + ending >= PATH_MAX)
         return error_set(err, CUZK_INVALID_ARGUMENT, "file name too long: %s", path);
-    snprintf(part, PATH_MAX, "%s.part", path);
     snprintf(vk, PATH_MAX, "%.*s.vk", (int)stem, path);
     return CUZK_OK;
 }
@@ -449,15 +416,13 @@ enum cuzk_status setup_write(const struct shape *shape, const struct setup_trapd
                              const char *path, struct pool *pool, setup_progress_fn *progress,
                              void *progress_context, struct cuzk_error *err)
 {
-    char part[PATH_MAX], vk_path[PATH_MAX];
+    char vk_path[PATH_MAX];
     TRY(check_trapdoor(trapdoor, err));
-    TRY(make_names(path, part, vk_path, err));
+    TRY(make_vk_path(path, vk_path, err));
     struct setup setup = {
         .shape = shape,
         .trapdoor = trapdoor,
         .pool = pool,
-        .fd = -1,
-        .part = part,
         .progress = progress,
         .progress_context = progress_context,
         .lock = PTHREAD_MUTEX_INITIALIZER,
