@@ -1,0 +1,251 @@
+#include "groth16/lagrange_file.h"
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "base/error.h"
+#include "base/file_part.h"
+#include "base/mem.h"
+#include "groth16/lagrange_check.h"
+#include "groth16/prove.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { HEADER_BYTES = 4096, VERSION = 1, DIGEST_AT = 24, DIGEST_BYTES = 16 };
+
+static const uint8_t magic[] = {'C', 'U', 'Z', 'K', 'L', 'A', 'G', 'R'};
+
+enum cuzk_status lagrange_path(const struct params *params, char path[PATH_MAX],
+                               struct cuzk_error *err)
+{
+    static const char ending[] = ".params";
+    size_t len = strlen(params->path), cut = strlen(ending);
+    size_t stem = len >= cut && strcmp(params->path + len - cut, ending) == 0 ? len - cut : len;
+    if (stem < PATH_MAX &&
+        snprintf(path, PATH_MAX, "%.*s.lagrange", (int)stem, params->path) < PATH_MAX)
+        return CUZK_OK;
+    return error_set(err, CUZK_INVALID_ARGUMENT, "file name too long: %.100s…", params->path);
+}
+
+/* --- Layout ---------------------------------------------------------------------------------- */
+
+struct header_number {
+    const char *name;
+    size_t at;
+    uint32_t value;
+};
+
+enum { HEADER_NUMBERS = 4 };
+
+static void header_numbers(const struct shape *shape, struct header_number out[HEADER_NUMBERS])
+{
+    out[0] = (struct header_number){"version", 8, VERSION};
+    out[1] = (struct header_number){"log2_domain", 12, shape->log2_domain};
+    out[2] = (struct header_number){"points of l", 16, shape->n_aux};
+    out[3] = (struct header_number){"points of inputs", 20, shape->n_inputs};
+}
+
+static void write_header(uint8_t *bytes, const struct params *params, const struct shape *shape)
+{
+    struct header_number numbers[HEADER_NUMBERS];
+    header_numbers(shape, numbers);
+    memset(bytes, 0, HEADER_BYTES);
+    memcpy(bytes, magic, sizeof magic);
+    for (size_t i = 0; i < HEADER_NUMBERS; i++)
+        store_u32_le(bytes + numbers[i].at, numbers[i].value);
+    memcpy(bytes + DIGEST_AT, params->vk.digest, DIGEST_BYTES);
+}
+
+static size_t file_bytes(const struct shape *shape)
+{
+    size_t points = ((size_t)1 << shape->log2_domain) + shape->n_aux + shape->n_inputs;
+    return HEADER_BYTES + points * G1_BYTES;
+}
+
+static void find_points(uint8_t *bytes, const struct shape *shape, struct lagrange_points *out)
+{
+    out->h = bytes + HEADER_BYTES;
+    out->l = out->h + ((size_t)G1_BYTES << shape->log2_domain);
+    out->inputs = out->l + (size_t)G1_BYTES * shape->n_aux;
+}
+
+/* --- Opening --------------------------------------------------------------------------------- */
+
+static enum cuzk_status check_header(const uint8_t *bytes, const struct params *params,
+                                     const struct shape *shape, struct cuzk_error *err)
+{
+    if (memcmp(bytes, magic, sizeof magic) != 0)
+        return error_set(err, CUZK_BAD_PARAMS, "expected CUZKLAGR at its beginning");
+    struct header_number numbers[HEADER_NUMBERS];
+    header_numbers(shape, numbers);
+    for (size_t i = 0; i < HEADER_NUMBERS; i++) {
+        uint32_t found = load_u32_le(bytes + numbers[i].at);
+        if (found != numbers[i].value)
+            return error_set(err, CUZK_BAD_PARAMS, "%s: %u, expected %u", numbers[i].name, found,
+                             numbers[i].value);
+    }
+    if (memcmp(bytes + DIGEST_AT, params->vk.digest, DIGEST_BYTES) != 0) {
+        char found[2 * DIGEST_BYTES + 1], wanted[2 * DIGEST_BYTES + 1];
+        hex_encode(bytes + DIGEST_AT, DIGEST_BYTES, found);
+        hex_encode(params->vk.digest, DIGEST_BYTES, wanted);
+        return error_set(err, CUZK_BAD_PARAMS, "of the verifying key %s, expected %s", found,
+                         wanted);
+    }
+    for (size_t i = DIGEST_AT + DIGEST_BYTES; i < HEADER_BYTES; i++) {
+        if (bytes[i] != 0)
+            return error_set(err, CUZK_BAD_PARAMS, "byte %zu: %u, expected 0", i, bytes[i]);
+    }
+    return CUZK_OK;
+}
+
+/* The header first: it says more than a wrong size does. */
+static enum cuzk_status check_file(const struct file_map *map, const struct params *params,
+                                   const struct shape *shape, struct cuzk_error *err)
+{
+    if (map->len >= HEADER_BYTES)
+        TRY(check_header(map->data, params, shape, err));
+    if (map->len != file_bytes(shape))
+        return error_set(err, CUZK_BAD_PARAMS, "%zu bytes, expected %zu", map->len,
+                         file_bytes(shape));
+    return CUZK_OK;
+}
+
+static enum cuzk_status open_file(struct lagrange_file *file, const char *path,
+                                  const struct params *params, const struct shape *shape,
+                                  struct cuzk_error *err)
+{
+    enum cuzk_status status = file_map_open(path, &file->map, err);
+    if (status != CUZK_OK) { /* names the file already */
+        if (err && status == CUZK_IO)
+            err->status = CUZK_BAD_PARAMS;
+        return status == CUZK_IO ? CUZK_BAD_PARAMS : status;
+    }
+    if (check_file(&file->map, params, shape, err) != CUZK_OK) {
+        error_prefix(err, "%s", path);
+        return CUZK_BAD_PARAMS;
+    }
+    find_points((uint8_t *)(uintptr_t)file->map.data, shape, &file->points);
+    return CUZK_OK;
+}
+
+enum cuzk_status lagrange_open(const struct params *params, const struct shape *shape,
+                               struct lagrange_file **out, struct cuzk_error *err)
+{
+    char path[PATH_MAX];
+    *out = NULL;
+    TRY(lagrange_path(params, path, err));
+    if (access(path, F_OK) != 0 && errno == ENOENT)
+        return CUZK_OK;
+    struct lagrange_file *file = mem_zalloc(1, sizeof *file);
+    if (!file || !(file->path = mem_strdup(path))) {
+        mem_free(file);
+        return error_set(err, CUZK_NO_MEMORY, "%s: no memory", path);
+    }
+    enum cuzk_status status = open_file(file, path, params, shape, err);
+    if (status != CUZK_OK) {
+        lagrange_close(file);
+        return status;
+    }
+    *out = file;
+    return CUZK_OK;
+}
+
+void lagrange_close(struct lagrange_file *file)
+{
+    if (!file)
+        return;
+    file_map_close(&file->map);
+    mem_free(file->path);
+    mem_free(file);
+}
+
+/* --- Making ---------------------------------------------------------------------------------- */
+
+/* The share of the whole that derive takes: measured, for progress only. */
+static const double derive_share = 0.9, check_share = 0.05;
+
+struct part_of_progress {
+    backend_progress_fn *progress;
+    void *context;
+};
+
+static void tell(const struct part_of_progress *part, double done, const char *what)
+{
+    if (part->progress)
+        part->progress(part->context, done, what);
+}
+
+static void tell_derive(void *context, double done, const char *what)
+{
+    tell(context, done * derive_share, what);
+}
+
+struct maker {
+    const struct params *params;
+    const struct shape *shape;
+    const struct backend *backend;
+    struct backend_device *device;
+    struct pool *pool;
+    struct part_of_progress progress;
+};
+
+/* Fills the mapped file; the header last. */
+static enum cuzk_status fill(struct maker *maker, uint8_t *bytes, struct cuzk_error *err)
+{
+    struct backend_key key;
+    struct lagrange_points points;
+    params_backend_key(maker->params, &key);
+    find_points(bytes, maker->shape, &points);
+    TRY(maker->backend->derive(maker->device, maker->shape, &key, &points, tell_derive,
+                               &maker->progress, err));
+    tell(&maker->progress, derive_share, "check");
+    key.lagrange = points;
+    TRY(lagrange_check(maker->backend, maker->device, maker->shape, &key, maker->pool, err));
+    tell(&maker->progress, derive_share + check_share, "write");
+    write_header(bytes, maker->params, maker->shape);
+    return CUZK_OK;
+}
+
+static enum cuzk_status fill_mapped(struct maker *maker, const struct file_part *file,
+                                    struct cuzk_error *err)
+{
+    size_t bytes = file_bytes(maker->shape);
+    void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
+    if (map == MAP_FAILED)
+        return error_errno(err, CUZK_IO, errno, "cannot map %s", file->part);
+    enum cuzk_status status = fill(maker, map, err);
+    munmap(map, bytes); /* what it holds is written to the disk by fsync */
+    return status;
+}
+
+enum cuzk_status lagrange_make(const struct params *params, const struct shape *shape,
+                               const struct backend *backend, struct backend_device *device,
+                               struct pool *pool, backend_progress_fn *progress, void *context,
+                               struct cuzk_error *err)
+{
+    char path[PATH_MAX];
+    struct file_part file;
+    struct maker maker = {
+        .params = params,
+        .shape = shape,
+        .backend = backend,
+        .device = device,
+        .pool = pool,
+        .progress = {progress, context},
+    };
+    if (!backend->derive || !backend->sum)
+        return error_set(err, CUZK_NO_DEVICE, "backend %s cannot derive", backend->name);
+    TRY(lagrange_path(params, path, err));
+    TRY(file_part_begin(&file, path, file_bytes(shape), err));
+    enum cuzk_status status = fill_mapped(&maker, &file, err);
+    if (status != CUZK_OK) {
+        file_part_drop(&file);
+        error_prefix(err, "%s", path);
+        return status;
+    }
+    TRY(file_part_finish(&file, err));
+    tell(&maker.progress, 1, "done");
+    return CUZK_OK;
+}
