@@ -168,15 +168,41 @@ static enum cuzk_status check_vk_file(const struct real *real, const struct circ
                 : error_set(err, CUZK_BAD_PARAMS, "%s: not the key of %s", path, params->path);
 }
 
+/* Proofs are the same without the Lagrange form, so no fault of it stops the work. */
+static void open_lagrange(struct real_loaded *loaded)
+{
+    struct cuzk_error why;
+    if (lagrange_open(loaded->params, loaded->shape, &loaded->lagrange, &why) != CUZK_OK)
+        log_warn("engine", "%s: proving goes on without the Lagrange form: %s", loaded->circuit->id,
+                 why.text);
+}
+
+/* Devices look at the points, and a bad one may be the form's: then it is left out of the key. */
+static enum cuzk_status load_on_device(struct real_loaded *loaded, unsigned d,
+                                       struct backend_key *key, struct cuzk_error *err)
+{
+    const struct backend *backend = loaded->real->backend;
+    struct backend_device *device = loaded->real->devices[d];
+    enum cuzk_status status = backend->load(device, loaded->shape, key, &loaded->on[d], err);
+    if (status != CUZK_BAD_PARAMS || !key->lagrange.h)
+        return status;
+    log_warn("engine", "%s: tried again without the Lagrange form, %s: %s", loaded->circuit->id,
+             loaded->lagrange->path, err->text);
+    key->lagrange = (struct lagrange_points){0};
+    return backend->load(device, loaded->shape, key, &loaded->on[d], err);
+}
+
 static enum cuzk_status load_on_devices(struct real_loaded *loaded, struct cuzk_error *err)
 {
     struct real *real = loaded->real;
     struct backend_key key;
     enum cuzk_status status = CUZK_OK;
     params_backend_key(loaded->params, &key);
+    if (loaded->lagrange)
+        key.lagrange = loaded->lagrange->points;
     for (unsigned d = 0; d < real->n_devices; d++) {
         struct cuzk_error why;
-        status = real->backend->load(real->devices[d], loaded->shape, &key, &loaded->on[d], &why);
+        status = load_on_device(loaded, d, &key, &why);
         if (status == CUZK_OK) {
             loaded->base.devices |= UINT64_C(1) << d;
             continue;
@@ -186,6 +212,7 @@ static enum cuzk_status load_on_devices(struct real_loaded *loaded, struct cuzk_
         if (err)
             *err = why;
     }
+    loaded->base.lagrange = key.lagrange.h != NULL;
     return loaded->base.devices ? CUZK_OK : status;
 }
 
@@ -204,8 +231,10 @@ static enum cuzk_status fill_loaded(struct real_loaded *loaded, struct cuzk_erro
     TRY(check_vk_file(real, circuit, loaded->params, err));
     TRY(real_shape(real, circuit, &loaded->shape, err));
     TRY(params_match_shape(loaded->params, loaded->shape, err));
+    open_lagrange(loaded);
     TRY(load_on_devices(loaded, err));
-    loaded->base.mapped_bytes = loaded->params->bytes;
+    loaded->base.mapped_bytes =
+        loaded->params->bytes + (loaded->lagrange ? loaded->lagrange->map.len : 0);
     loaded->base.host_bytes = shape_bytes(loaded->shape);
     loaded->base.partition_bytes = witness_bytes_of(loaded->shape);
     loaded->base.dev = loaded->params->is_dev;
@@ -239,15 +268,23 @@ enum cuzk_status real_load(void *context, const char *circuit_id, struct loaded 
     return CUZK_OK;
 }
 
-enum cuzk_status real_check(const struct loaded *base, struct cuzk_error *err)
+static enum cuzk_status check_map(const struct file_map *map, const char *path,
+                                  struct cuzk_error *err)
 {
-    const struct real_loaded *loaded = (const struct real_loaded *)(const void *)base;
-    if (file_map_check(&loaded->params->map, err) == CUZK_OK)
+    if (file_map_check(map, err) == CUZK_OK)
         return CUZK_OK;
     if (err)
         err->status = CUZK_BAD_PARAMS;
-    error_prefix(err, "%s", loaded->params->path);
+    error_prefix(err, "%s", path);
     return CUZK_BAD_PARAMS;
+}
+
+enum cuzk_status real_check(const struct loaded *base, struct cuzk_error *err)
+{
+    const struct real_loaded *loaded = (const struct real_loaded *)(const void *)base;
+    TRY(check_map(&loaded->params->map, loaded->params->path, err));
+    return loaded->lagrange ? check_map(&loaded->lagrange->map, loaded->lagrange->path, err)
+                            : CUZK_OK;
 }
 
 void real_unload(struct loaded *base)
@@ -256,6 +293,7 @@ void real_unload(struct loaded *base)
     for (unsigned d = 0; d < loaded->real->n_devices; d++)
         if (loaded->on[d])
             loaded->real->backend->unload(loaded->on[d]);
+    lagrange_close(loaded->lagrange);
     if (loaded->params)
         params_close(loaded->params);
     mem_free(loaded);

@@ -4,6 +4,7 @@
 
 #include "circuits/registry.h"
 #include "engine/work.h"
+#include "groth16/lagrange_file.h"
 #include "groth16/prove.h"
 
 #include <pthread.h>
@@ -29,6 +30,7 @@ struct real_loaded {
     struct real *real;
     const struct circuit_info *circuit;
     struct params *params;
+    struct lagrange_file *lagrange; /* NULL: there is none, or none that is good */
     const struct shape *shape;
     struct backend_circuit *on[]; /* by device; NULL: not there */
 };

@@ -13,11 +13,12 @@ enum { WORK_PROOF_BYTES = 192, WORK_CIRCUIT_ID_BYTES = 32 };
 /* A circuit whose parameters are loaded. Real ones have more behind this. */
 struct loaded {
     char circuit_id[WORK_CIRCUIT_ID_BYTES];
-    uint64_t mapped_bytes;    /* of the parameter file; page cache, not in the budget */
+    uint64_t mapped_bytes;    /* of the parameter files; page cache, not in the budget */
     uint64_t host_bytes;      /* of our memory, while loaded */
     uint64_t partition_bytes; /* of our memory, while a partition is in the pipeline */
     uint64_t devices;         /* bit d: ready on device d */
     bool dev;                 /* development parameters */
+    bool lagrange;            /* devices have the Lagrange form of the parameters */
 };
 
 /* A parsed request. Real ones have more behind this. */
@@ -69,7 +70,7 @@ struct work_ops {
        full, and may not be once something is unloaded. */
     enum cuzk_status (*load)(void *context, const char *circuit_id, struct loaded **out,
                              struct cuzk_error *err);
-    /* Is the file still what it was? CUZK_BAD_PARAMS if not. Cheap. */
+    /* Are the files still what they were? CUZK_BAD_PARAMS if not. Cheap. */
     enum cuzk_status (*check)(const struct loaded *loaded, struct cuzk_error *err);
     void (*unload)(struct loaded *loaded);
 
