@@ -1,4 +1,5 @@
-/* Parameter files: which there should be, whether they are good, and making development ones.
+/* Parameter files: which there should be, whether they are good, making development ones, and what
+   makes proving with them faster.
 
    A circuit is named as in "porep-32g", "winning-2k", "wpost-32g", "snap-32g". A folder holds
    v28-*.params and .vk files under the names of the Filecoin network. */
@@ -19,7 +20,8 @@ struct cuzk_params_entry {
     bool present;
     uint64_t found_bytes; /* 0 unless present */
     const char
-        *published_digest; /* as in parameters.json; "" if the network publishes no such file */
+        *published_digest;   /* as in parameters.json; "" if the network publishes no such file */
+    uint64_t lagrange_bytes; /* size of the Lagrange form beside it; 0 if there is none */
 };
 
 typedef void cuzk_params_entry_fn(void *context, const struct cuzk_params_entry *entry);
@@ -36,7 +38,8 @@ enum cuzk_params_depth {
                            one */
     CUZK_PARAMS_DIGEST, /* BLAKE2b of the file against the published one; a second a gigabyte */
     CUZK_PARAMS_POINTS, /* every point on the curve and in its subgroup; a minute of a core for a
-                           million */
+                           million. The Lagrange form against the parameters, on a GPU if there is
+                           one */
 };
 
 struct cuzk_params_report {
@@ -48,11 +51,13 @@ struct cuzk_params_report {
     uint32_t n_inputs;  /* with the constant 1 */
     uint32_t n_h, n_l, n_a, n_b_g1, n_b_g2;
     char vk_digest[33];
-    char file_digest[33]; /* "" unless asked for */
+    char file_digest[33];    /* "" unless asked for */
+    uint64_t lagrange_bytes; /* size of the Lagrange form beside it; 0 if there is none */
 };
 
-/* Checks a circuit's file in a folder. CUZK_BAD_PARAMS: missing or wrong, the text says what, where
-   and what was expected; CUZK_INVALID_ARGUMENT: no such circuit. threads 0: all processors. */
+/* Checks a circuit's file in a folder, and its Lagrange form if there is one. CUZK_BAD_PARAMS:
+   missing or wrong, the text says what, where and what was expected; CUZK_INVALID_ARGUMENT: no such
+   circuit. threads 0: all processors. */
 enum cuzk_status cuzk_params_check(const char *folder, const char *circuit,
                                    enum cuzk_params_depth depth, unsigned threads,
                                    struct cuzk_params_report *report, struct cuzk_error *err);
@@ -72,6 +77,30 @@ typedef void cuzk_params_progress_fn(void *context, double done, const char *wha
 enum cuzk_status cuzk_params_generate(const char *folder, const char *circuit, unsigned threads,
                                       cuzk_params_progress_fn *progress, void *context, bool *made,
                                       struct cuzk_error *err);
+
+/* Making a Lagrange form. Zero-initialise, then set what differs from the default. */
+struct cuzk_derive_options {
+    const char *backend;               /* NULL: "cuda". "cpu" takes hours but for small circuits */
+    const char *device;                /* index or UUID of the GPU; NULL: the first */
+    unsigned threads;                  /* 0: all processors */
+    cuzk_params_progress_fn *progress; /* may be NULL */
+    void *progress_context;
+};
+
+struct cuzk_derive_report {
+    char path[1024];
+    uint64_t bytes;
+    bool made; /* false: it was already there */
+};
+
+/* Makes the Lagrange form of a circuit's parameters, a file beside them ("v28-….lagrange") with
+   which a GPU proves faster; proofs are the same. It is checked before it gets its name. A good
+   file that is already there is kept. CUZK_INVALID_ARGUMENT: no such circuit; CUZK_BAD_PARAMS;
+   CUZK_NO_DEVICE: none of that backend, or the backend cannot; CUZK_IO names the file;
+   CUZK_FAILED_PRECONDITION: another process makes the same file. */
+enum cuzk_status cuzk_params_derive(const char *folder, const char *circuit,
+                                    const struct cuzk_derive_options *options,
+                                    struct cuzk_derive_report *report, struct cuzk_error *err);
 
 #pragma GCC visibility pop
 

@@ -5,8 +5,11 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/pool.h"
-#include "groth16/setup.h"
+#include "groth16/lagrange_check.h"
+#include "groth16/lagrange_file.h"
 #include "groth16/params.h"
+#include "groth16/prove.h"
+#include "groth16/setup.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -29,6 +32,22 @@ static enum cuzk_status make_path(char path[PATH_MAX], const char *folder, const
     return error_set(err, CUZK_INVALID_ARGUMENT, "folder name too long: %.100s…", folder);
 }
 
+/* Opens the first device of a backend. */
+static enum cuzk_status open_device(const struct backend *backend,
+                                    const struct backend_options *options,
+                                    struct backend_device **out, struct cuzk_error *err)
+{
+    unsigned n = 0;
+    enum cuzk_status status = backend->count(options, &n, err);
+    if (status == CUZK_OK && n == 0)
+        status = error_set(err, CUZK_NO_DEVICE, "no device");
+    if (status == CUZK_OK)
+        status = backend->open(options, 0, out, err);
+    if (status != CUZK_OK)
+        error_prefix(err, "backend %s", backend->name);
+    return status;
+}
+
 /* --- Listing --------------------------------------------------------------------------------- */
 
 void cuzk_params_list(const char *folder, cuzk_params_entry_fn *fn, void *context)
@@ -49,6 +68,9 @@ void cuzk_params_list(const char *folder, cuzk_params_entry_fn *fn, void *contex
             entry.present = true;
             entry.found_bytes = (uint64_t)info.st_size;
         }
+        if (make_path(path, folder, circuit->params_name, ".lagrange", NULL) == CUZK_OK &&
+            stat(path, &info) == 0 && S_ISREG(info.st_mode))
+            entry.lagrange_bytes = (uint64_t)info.st_size;
         fn(context, &entry);
     }
 }
@@ -108,13 +130,44 @@ static enum cuzk_status check_content(const struct params *params, const char *p
     return status;
 }
 
-static enum cuzk_status match_shape(const struct params *params, const struct circuit_info *circuit,
-                                    struct cuzk_error *err)
+/* Compares a form with the key's h and l, on a GPU if there is one. */
+static enum cuzk_status check_form_points(const struct params *params, const struct shape *shape,
+                                          const struct lagrange_file *file, unsigned threads,
+                                          struct cuzk_error *err)
 {
-    struct shape *shape;
-    TRY(circuit_shape(circuit, &shape, err));
-    enum cuzk_status status = params_match_shape(params, shape, err);
-    shape_free(shape);
+    const struct backend_options options = {.threads = threads};
+    const struct backend *backend = backend_find("cuda");
+    struct backend_device *device;
+    struct backend_key key;
+    if (!backend || !backend->sum || open_device(backend, &options, &device, NULL) != CUZK_OK) {
+        backend = backend_find("cpu");
+        TRY(open_device(backend, &options, &device, err));
+    }
+    params_backend_key(params, &key);
+    key.lagrange = file->points;
+    struct pool *pool = pool_new(threads);
+    enum cuzk_status status = pool ? lagrange_check(backend, device, shape, &key, pool, err)
+                                   : error_set(err, CUZK_NO_MEMORY, "no memory for threads");
+    if (status != CUZK_OK)
+        error_prefix(err, "%s", file->path);
+    pool_free(pool);
+    backend->close(device);
+    return status;
+}
+
+static enum cuzk_status check_form(const struct params *params, const struct shape *shape,
+                                   enum cuzk_params_depth depth, unsigned threads,
+                                   struct cuzk_params_report *report, struct cuzk_error *err)
+{
+    struct lagrange_file *file;
+    enum cuzk_status status = CUZK_OK;
+    TRY(lagrange_open(params, shape, &file, err));
+    if (!file)
+        return CUZK_OK;
+    report->lagrange_bytes = file->map.len;
+    if (depth >= CUZK_PARAMS_POINTS)
+        status = check_form_points(params, shape, file, threads, err);
+    lagrange_close(file);
     return status;
 }
 
@@ -124,12 +177,18 @@ enum cuzk_status cuzk_params_check(const char *folder, const char *id, enum cuzk
 {
     const struct circuit_info *circuit;
     struct params *params;
+    struct shape *shape = NULL;
     TRY(find_circuit(id, &circuit, err));
     TRY(params_open_circuit(folder, circuit, &params, err));
     fill_report(report, params);
-    enum cuzk_status status = match_shape(params, circuit, err);
+    enum cuzk_status status = circuit_shape(circuit, &shape, err);
+    if (status == CUZK_OK)
+        status = params_match_shape(params, shape, err);
     if (status == CUZK_OK)
         status = check_content(params, circuit->params_digest, depth, threads, report, err);
+    if (status == CUZK_OK)
+        status = check_form(params, shape, depth, threads, report, err);
+    shape_free(shape);
     params_close(params);
     return status;
 }
@@ -215,5 +274,68 @@ enum cuzk_status cuzk_params_generate(const char *folder, const char *id, unsign
     }
     pool_free(pool);
     shape_free(shape);
+    return status;
+}
+
+/* --- The Lagrange form ----------------------------------------------------------------------- */
+
+static enum cuzk_status make_form(const struct params *params, const struct shape *shape,
+                                  const struct cuzk_derive_options *options, struct cuzk_error *err)
+{
+    const struct backend_options opening = {.threads = options->threads,
+                                            .devices = options->device};
+    const char *name = options->backend ? options->backend : "cuda";
+    const struct backend *backend = backend_find(name);
+    struct backend_device *device;
+    if (!backend)
+        return error_set(err, CUZK_NO_DEVICE, "backend '%s': this build has none of that name",
+                         name);
+    TRY(open_device(backend, &opening, &device, err));
+    struct pool *pool = pool_new(options->threads);
+    enum cuzk_status status = pool
+                                  ? lagrange_make(params, shape, backend, device, pool,
+                                                  options->progress, options->progress_context, err)
+                                  : error_set(err, CUZK_NO_MEMORY, "no memory for threads");
+    pool_free(pool);
+    backend->close(device);
+    return status;
+}
+
+/* Makes the file unless it is there, and says what is there then. */
+static enum cuzk_status derive(const struct params *params, const struct shape *shape,
+                               const struct cuzk_derive_options *options,
+                               struct cuzk_derive_report *report, struct cuzk_error *err)
+{
+    struct lagrange_file *file = NULL;
+    TRY(params_match_shape(params, shape, err));
+    *report = (struct cuzk_derive_report){.made = false};
+    lagrange_open(params, shape, &file, NULL);
+    if (!file) { /* or it is a bad one, to be replaced */
+        TRY(make_form(params, shape, options, err));
+        report->made = true;
+        TRY(lagrange_open(params, shape, &file, err));
+    }
+    if (!file)
+        return error_set(err, CUZK_IO, "%s: its Lagrange form was removed at once", params->path);
+    snprintf(report->path, sizeof report->path, "%s", file->path);
+    report->bytes = file->map.len;
+    lagrange_close(file);
+    return CUZK_OK;
+}
+
+enum cuzk_status cuzk_params_derive(const char *folder, const char *id,
+                                    const struct cuzk_derive_options *options,
+                                    struct cuzk_derive_report *report, struct cuzk_error *err)
+{
+    const struct circuit_info *circuit;
+    struct params *params;
+    struct shape *shape = NULL;
+    TRY(find_circuit(id, &circuit, err));
+    TRY(params_open_circuit(folder, circuit, &params, err));
+    enum cuzk_status status = circuit_shape(circuit, &shape, err);
+    if (status == CUZK_OK)
+        status = derive(params, shape, options, report, err);
+    shape_free(shape);
+    params_close(params);
     return status;
 }

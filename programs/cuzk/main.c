@@ -16,7 +16,7 @@ static const struct command commands[] = {
     {"serve", command_serve, "run the proving daemon (also without a command)"},
     {"prove", command_prove, "prove one C1 file in this process, without a daemon"},
     {"verify", command_verify, "verify proof bytes"},
-    {"params", command_params, "list, check or generate parameter files"},
+    {"params", command_params, "list, check, generate or derive parameter files"},
     {"waterfall", command_waterfall, "explain where the time went, from a daemon's log"},
     {"config", command_config, "show, check or document the configuration"},
     {"version", command_version, "versions, backends and what this machine offers"},

@@ -4,7 +4,7 @@ import os
 import tempfile
 import unittest
 
-from harness import BENCH, C1, CUZK, main, run
+from harness import BENCH, C1, CUZK, PARAMS, main, run
 
 
 class CommandLine(unittest.TestCase):
@@ -119,6 +119,29 @@ class CommandLine(unittest.TestCase):
             result = run(CUZK, "prove", "--c1", C1, "--param-cache", empty)
         self.assertEqual(result.returncode, 4)
         self.assertIn("v28-stacked-proof-of-replication", result.stderr)
+
+    def test_derive_says_what_is_missing(self):
+        cases = {
+            (): (2, "--circuit ID is needed"),
+            ("--circuit", "porep-32T"): (2, "porep-32T"),
+            ("--circuit", "porep-2k", "--param-cache", "/nonexistent"): (4, "/nonexistent"),
+            ("--circuit", "porep-2k", "--backend", "sim"): (3, "backend sim cannot derive"),
+            ("--circuit", "porep-2k", "--backend", "none"): (3, "backend 'none'"),
+            ("--circuit", "porep-2k", "extra"): (2, "unexpected 'extra'"),
+        }
+        if "NVIDIA" not in run(CUZK, "version").stdout:
+            cases[("--circuit", "porep-2k")] = (3, "cuda")
+        with tempfile.TemporaryDirectory() as folder:
+            for name in os.listdir(PARAMS):
+                os.symlink(os.path.join(PARAMS, name), os.path.join(folder, name))
+            environment = dict(os.environ, FIL_PROOFS_PARAMETER_CACHE=folder)
+            before = sorted(os.listdir(folder))
+            for arguments, (code, expected) in cases.items():
+                result = run(CUZK, "params", "derive", *arguments, env=environment)
+                self.assertEqual(result.returncode, code, arguments)
+                self.assertIn(expected, result.stderr)
+                self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
+            self.assertEqual(sorted(os.listdir(folder)), before)
 
     def test_prove_with_bad_input(self):
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:

@@ -1,6 +1,7 @@
-/* The public interface: development parameters made, listed and checked in a folder; proof bytes
-   verified. The circuit is the smallest there is, the 2 KiB WindowPoSt. */
+/* The public interface: development parameters made, listed and checked in a folder, Lagrange forms
+   beside them; proof bytes verified. The circuit is the smallest there is, the 2 KiB WindowPoSt. */
 #include "unit/groth16/files.h"
+#include "unit/groth16/form.h"
 
 #include <cuzk/params.h>
 #include <cuzk/verify.h>
@@ -17,6 +18,7 @@ struct seen {
     unsigned circuits;
     unsigned present;
     uint64_t window_found;
+    uint64_t window_form;
 };
 
 static void see(void *context, const struct cuzk_params_entry *entry)
@@ -29,6 +31,7 @@ static void see(void *context, const struct cuzk_params_entry *entry)
         assert_string_equal(entry->published_digest, "7610b9f82bfc88405b7a832b651ce2f6");
         assert_int_equal(entry->expected_bytes, 11501496);
         seen->window_found = entry->found_bytes;
+        seen->window_form = entry->lagrange_bytes;
     }
 }
 
@@ -105,6 +108,129 @@ static void real_folders_are_not_written_to(void **state)
                      CUZK_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, PARAMS_DEV_MARKER));
     assert_false(cuzk_params_folder_is_dev(folder));
+}
+
+/* --- Lagrange forms -------------------------------------------------------------------------- */
+
+enum { WINDOW_FORM_BYTES = 4096 + (32768 + 22128 + 23) * 96 };
+
+/* "folder/v28-….lagrange" of the circuit. */
+static void name_form(const char *folder, char path[1024])
+{
+    int stem = (int)(strlen(window_name) - strlen(".params"));
+    snprintf(path, 1024, "%s/%.*s.lagrange", folder, stem, window_name);
+}
+
+static void write_form(const char *folder, size_t cut)
+{
+    const struct circuit_info *circuit = circuit_by_id("wpost-2k");
+    struct params *params;
+    struct shape *shape;
+    struct cuzk_error err;
+    char path[1024];
+    size_t len;
+    assert_ok(params_open_circuit(folder, circuit, &params, &err), err);
+    assert_ok(circuit_shape(circuit, &shape, &err), err);
+    uint8_t *bytes = form_bytes(params, shape, &len);
+    assert_int_equal(len, WINDOW_FORM_BYTES);
+    name_form(folder, path);
+    write_whole(path, bytes, len - cut);
+    mem_free(bytes);
+    shape_free(shape);
+    params_close(params);
+}
+
+static void forms_are_listed_and_checked(void **state)
+{
+    const char *folder = folder_path(*state, "forms");
+    struct cuzk_params_report report;
+    struct cuzk_error err;
+    struct seen seen = {0};
+    bool made;
+    assert_ok(cuzk_params_generate(folder, "wpost-2k", 2, NULL, NULL, &made, &err), err);
+    cuzk_params_list(folder, see, &seen);
+    assert_int_equal(seen.window_form, 0);
+    assert_ok(cuzk_params_check(folder, "wpost-2k", CUZK_PARAMS_LAYOUT, 1, &report, &err), err);
+    assert_int_equal(report.lagrange_bytes, 0);
+    write_form(folder, 0);
+    cuzk_params_list(folder, see, &seen);
+    assert_int_equal(seen.window_form, WINDOW_FORM_BYTES);
+    assert_ok(cuzk_params_check(folder, "wpost-2k", CUZK_PARAMS_LAYOUT, 1, &report, &err), err);
+    assert_int_equal(report.lagrange_bytes, WINDOW_FORM_BYTES);
+    write_form(folder, 1);
+    assert_int_equal(cuzk_params_check(folder, "wpost-2k", CUZK_PARAMS_LAYOUT, 1, &report, &err),
+                     CUZK_BAD_PARAMS);
+    assert_non_null(strstr(err.text, ".lagrange: 5276319 bytes, expected 5276320"));
+}
+
+static void a_form_that_is_there_is_kept(void **state)
+{
+    const char *folder = folder_path(*state, "forms");
+    const struct cuzk_derive_options options = {.backend = "none"};
+    struct cuzk_derive_report report;
+    struct cuzk_error err;
+    char path[1024];
+    name_form(folder, path);
+    write_form(folder, 0);
+    assert_ok(cuzk_params_derive(folder, "wpost-2k", &options, &report, &err), err);
+    assert_false(report.made);
+    assert_string_equal(report.path, path);
+    assert_int_equal(report.bytes, WINDOW_FORM_BYTES);
+    write_form(folder, 1); /* a bad one is no reason not to make it */
+    assert_int_equal(cuzk_params_derive(folder, "wpost-2k", &options, &report, &err),
+                     CUZK_NO_DEVICE);
+}
+
+static void what_cannot_be_derived_is_told(void **state)
+{
+    const char *folder = folder_path(*state, "forms");
+    struct cuzk_derive_options options = {.backend = "sim"};
+    struct cuzk_derive_report report;
+    struct cuzk_error err;
+    char path[1024];
+    name_form(folder, path);
+    unlink(path);
+    assert_int_equal(cuzk_params_derive(folder, "wpost-2k", &options, &report, &err),
+                     CUZK_NO_DEVICE);
+    assert_string_equal(err.text, "backend sim cannot derive");
+    options.backend = "none";
+    assert_int_equal(cuzk_params_derive(folder, "wpost-2k", &options, &report, &err),
+                     CUZK_NO_DEVICE);
+    assert_non_null(strstr(err.text, "'none'"));
+    assert_false(exists(path));
+    assert_int_equal(cuzk_params_derive(folder, "wpost-32T", &options, &report, &err),
+                     CUZK_INVALID_ARGUMENT);
+    assert_int_equal(cuzk_params_derive(folder, "winning-2k", &options, &report, &err),
+                     CUZK_BAD_PARAMS);
+    assert_non_null(strstr(err.text, "winning-2k"));
+}
+
+/* A real form is made and passes the check, and one with two points exchanged does not. Two minutes
+   of a core, so only in the long tier. */
+static void a_real_form_passes_the_check(void **state)
+{
+    if (!getenv("CUZK_TEST_LONG")) {
+        print_message("SKIP: a Lagrange form (CUZK_TEST_LONG=1)\n");
+        skip();
+    }
+    const char *folder = folder_path(*state, "forms");
+    const struct cuzk_derive_options options = {.backend = "cpu"};
+    struct cuzk_derive_report made;
+    struct cuzk_params_report report;
+    struct cuzk_error err;
+    size_t len;
+    assert_ok(cuzk_params_derive(folder, "wpost-2k", &options, &made, &err), err);
+    assert_true(made.made);
+    assert_ok(cuzk_params_check(folder, "wpost-2k", CUZK_PARAMS_POINTS, 0, &report, &err), err);
+    assert_int_equal(report.lagrange_bytes, WINDOW_FORM_BYTES);
+    uint8_t *bytes = read_whole(made.path, &len);
+    memcpy(bytes + 4096, bytes + 4096 + 96, 96);
+    write_whole(made.path, bytes, len);
+    mem_free(bytes);
+    assert_int_equal(cuzk_params_check(folder, "wpost-2k", CUZK_PARAMS_POINTS, 0, &report, &err),
+                     CUZK_BAD_PARAMS);
+    assert_non_null(strstr(err.text, made.path));
+    assert_non_null(strstr(err.text, "h of the Lagrange form"));
 }
 
 /* --- Proofs ---------------------------------------------------------------------------------- */
@@ -211,6 +337,10 @@ int main(void)
         cmocka_unit_test(a_folder_of_development_parameters),
         cmocka_unit_test(damage_is_found_and_repaired),
         cmocka_unit_test(real_folders_are_not_written_to),
+        cmocka_unit_test(forms_are_listed_and_checked),
+        cmocka_unit_test(a_form_that_is_there_is_kept),
+        cmocka_unit_test(what_cannot_be_derived_is_told),
+        cmocka_unit_test(a_real_form_passes_the_check),
         cmocka_unit_test(proof_bytes_get_their_verdict),
         cmocka_unit_test(every_allocation_may_fail),
     };
