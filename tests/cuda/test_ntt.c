@@ -1,4 +1,5 @@
-/* The quotient on the device against its twin on the processor, element by element.
+/* The quotient, and its products on the coset, on the device against their twins on the processor,
+   element by element.
 
    CUZK_CUDA_LOG2_MIN and CUZK_CUDA_LOG2_MAX choose the sizes (default: 1 to 20); times are
    printed. */
@@ -65,13 +66,23 @@ static void fill(struct fr *elements, size_t n, enum pattern pattern, uint64_t s
         elements[next(&seed) % n] = largest;
 }
 
+enum result { QUOTIENT, PRODUCTS, RESULT_COUNT };
+static const char *const result_names[] = {"quotient", "products"};
+
 struct vectors {
     struct fr *a, *b, *found; /* on the host */
     void *a_device, *b_device, *c_device, *tables;
 };
 
-/* a and b, filled, to the device's quotient in `found`; the milliseconds that took. */
-static double run_device(struct vectors *v, unsigned log2_n)
+static int enqueue(const struct vectors *v, unsigned log2_n, enum result result)
+{
+    if (result == PRODUCTS)
+        return ntt_products_enqueue(log2_n, v->tables, v->a_device, v->b_device, NULL);
+    return ntt_quotient_enqueue(log2_n, v->tables, v->a_device, v->b_device, v->c_device, NULL);
+}
+
+/* a and b, filled, to the device's result in `found`; the milliseconds that took. */
+static double run_device(struct vectors *v, unsigned log2_n, enum result result)
 {
     const size_t bytes = sizeof(struct fr) << log2_n;
     cudaEvent_t events[2];
@@ -81,7 +92,7 @@ static double run_device(struct vectors *v, unsigned log2_n)
     MUST(cudaMemcpy(v->b_device, v->b, bytes, cudaMemcpyHostToDevice));
     MUST(cudaMemset(v->c_device, 0xa5, bytes));
     MUST(cudaEventRecord(events[0], NULL));
-    MUST(ntt_quotient_enqueue(log2_n, v->tables, v->a_device, v->b_device, v->c_device, NULL));
+    MUST(enqueue(v, log2_n, result));
     MUST(cudaEventRecord(events[1], NULL));
     double ms = event_ms(events[0], events[1]);
     MUST(cudaMemcpy(v->found, v->a_device, bytes, cudaMemcpyDeviceToHost));
@@ -90,26 +101,54 @@ static double run_device(struct vectors *v, unsigned log2_n)
     return ms;
 }
 
-static void check_pattern(struct vectors *v, unsigned log2_n, enum pattern pattern,
-                          struct pool *pool)
+/* Values on the domain to values on the coset. */
+static void to_coset(struct fr *values, unsigned log2_n, struct pool *pool)
+{
+    struct cuzk_error err;
+    struct fr seven, power = fr_one;
+    fr_from_u64(&seven, 7);
+    assert_ok(ntt_inverse(values, log2_n, NULL, pool, &err), err);
+    for (size_t i = 0; i < (size_t)1 << log2_n; i++) {
+        fr_mul(&values[i], &values[i], &power);
+        fr_mul(&power, &power, &seven);
+    }
+    assert_ok(ntt_forward(values, log2_n, NULL, pool, &err), err);
+}
+
+/* The processor's result, in a. */
+static void run_host(struct vectors *v, unsigned log2_n, enum result result, struct pool *pool)
+{
+    struct cuzk_error err;
+    if (result == QUOTIENT) {
+        assert_ok(ntt_quotient(v->a, v->b, log2_n, NULL, pool, &err), err);
+        return;
+    }
+    to_coset(v->a, log2_n, pool);
+    to_coset(v->b, log2_n, pool);
+    for (size_t i = 0; i < (size_t)1 << log2_n; i++)
+        fr_mul(&v->a[i], &v->a[i], &v->b[i]);
+}
+
+static void check_pattern(struct vectors *v, unsigned log2_n, enum result result,
+                          enum pattern pattern, struct pool *pool)
 {
     const size_t n = (size_t)1 << log2_n;
-    struct cuzk_error err;
     fill(v->a, n, pattern, log2_n);
     fill(v->b, n, pattern, log2_n + 100);
     double best_ms = 1e9;
     for (int run = 0; run < (pattern == MIXED ? 4 : 1); run++) {
-        double ms = run_device(v, log2_n);
+        double ms = run_device(v, log2_n, result);
         best_ms = ms < best_ms ? ms : best_ms;
     }
-    assert_ok(ntt_quotient(v->a, v->b, log2_n, NULL, pool, &err), err);
+    run_host(v, log2_n, result, pool);
     size_t wrong = 0;
     for (size_t i = 0; i < n; i++)
         wrong += !fr_equal(&v->a[i], &v->found[i]);
     if (pattern == MIXED)
-        printf("quotient 2^%u: %.3f ms\n", log2_n, best_ms);
+        printf("%s 2^%u: %.3f ms\n", result_names[result], log2_n, best_ms);
     if (wrong > 0)
-        fail_msg("2^%u, %s: %zu of %zu differ", log2_n, pattern_names[pattern], wrong, n);
+        fail_msg("%s of 2^%u, %s: %zu of %zu differ", result_names[result], log2_n,
+                 pattern_names[pattern], wrong, n);
 }
 
 static void check_size(unsigned log2_n, struct pool *pool)
@@ -124,8 +163,9 @@ static void check_size(unsigned log2_n, struct pool *pool)
                         device_alloc(ntt_table_bytes(log2_n))};
     MUST(ntt_build_tables(log2_n, v.tables, NULL));
     /* What values do shows at small sizes; large ones are for the indices. */
-    for (int pattern = 0; pattern < (log2_n <= LOG2_ALL_PATTERNS ? PATTERN_COUNT : 1); pattern++)
-        check_pattern(&v, log2_n, (enum pattern)pattern, pool);
+    const int patterns = log2_n <= LOG2_ALL_PATTERNS ? PATTERN_COUNT : 1;
+    for (int i = 0; i < patterns * RESULT_COUNT; i++)
+        check_pattern(&v, log2_n, (enum result)(i / patterns), (enum pattern)(i % patterns), pool);
     MUST(cudaFree(v.a_device));
     MUST(cudaFree(v.b_device));
     MUST(cudaFree(v.c_device));

@@ -8,10 +8,12 @@
 #include "backend/backend.h"
 #include "backend/cuda/circuit.h"
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/pool.h"
+#include "groth16/lagrange_check.h"
 #include "groth16/prove.h"
 #include "groth16/setup.h"
 #include "vanilla/c1.h"
@@ -195,6 +197,36 @@ static void prove_within_budgets(struct work *work, const struct backend_key *ke
     assert_true(n_streamed >= 2);
 }
 
+/* The key's Lagrange form, made on the device. */
+static void derive(const struct work *work, struct backend_key *key)
+{
+    struct backend_device *device;
+    struct pool *pool = pool_new(0);
+    struct cuzk_error err;
+    const size_t domain = (size_t)1 << work->shape->log2_domain;
+    const struct lagrange_points form = {
+        .h = mem_alloc(domain, G1_BYTES),
+        .l = mem_alloc(work->shape->n_aux, G1_BYTES),
+        .inputs = mem_alloc(work->shape->n_inputs, G1_BYTES),
+    };
+    assert_ok(work->backend->open(&(struct backend_options){0}, 0, &device, &err), err);
+    const uint64_t start = clock_now_ns();
+    assert_ok(work->backend->derive(device, work->shape, key, &form, NULL, NULL, &err), err);
+    const uint64_t derived = clock_now_ns();
+    key->lagrange = form;
+    assert_ok(lagrange_check(work->backend, device, work->shape, key, pool, &err), err);
+    print_message("Lagrange form derived in %.1f s, checked in %.1f s\n",
+                  (double)(derived - start) / 1e9, (double)(clock_now_ns() - derived) / 1e9);
+    uint8_t kept[G1_BYTES], *point = form.h + domain / 2 * G1_BYTES;
+    memcpy(kept, point, G1_BYTES);
+    memcpy(point, point + G1_BYTES, G1_BYTES);
+    assert_int_equal(lagrange_check(work->backend, device, work->shape, key, pool, &err),
+                     CUZK_BAD_PARAMS);
+    memcpy(point, kept, G1_BYTES);
+    work->backend->close(device);
+    pool_free(pool);
+}
+
 static char *read_text(const char *name)
 {
     size_t len;
@@ -241,6 +273,8 @@ static void test_porep(void **state)
     params_backend_key(params, &key);
     work.vk = &params->vk;
     prove_within_budgets(&work, &key, hex);
+    derive(&work, &key);
+    prove_within_budgets(&work, &key, hex);
     assert_ok(work.backend->open(&(struct backend_options){0}, 0, &device, &err), err);
     assert_ok(work.backend->load(device, shape, &key, &work.circuit, &err), err);
     prove_together(&work, hex);
@@ -249,6 +283,9 @@ static void test_porep(void **state)
     lose_the_context(&work); /* the last thing that this process does there */
     work.backend->unload(work.circuit);
     work.backend->close(device);
+    mem_free(key.lagrange.h);
+    mem_free(key.lagrange.l);
+    mem_free(key.lagrange.inputs);
     params_close(params);
     witness_free(&work.witness);
     shape_free(shape);

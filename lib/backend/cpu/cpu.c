@@ -2,6 +2,7 @@
 
 #include "backend/cpu/derive.h"
 #include "backend/cpu/query_values.h"
+#include "backend/key.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -85,25 +86,6 @@ static enum cuzk_status cpu_memory(const struct backend_device *device, struct b
     return CUZK_OK;
 }
 
-static enum cuzk_status check_count(const char *section, uint32_t found, uint64_t wanted,
-                                    struct cuzk_error *err)
-{
-    if (found == wanted)
-        return CUZK_OK;
-    return error_set(err, CUZK_BAD_PARAMS, "section %s has %u points, the circuit needs %llu",
-                     section, found, (unsigned long long)wanted);
-}
-
-static enum cuzk_status check_key(const struct backend_circuit *circuit, struct cuzk_error *err)
-{
-    const struct backend_key *key = &circuit->key;
-    TRY(check_count("h", key->n_h, (UINT64_C(1) << circuit->shape->log2_domain) - 1, err));
-    TRY(check_count("l", key->n_l, circuit->queries.l.n_points, err));
-    TRY(check_count("a", key->n_a, circuit->queries.a.n_points, err));
-    TRY(check_count("b_g1", key->n_b_g1, circuit->queries.b.n_points, err));
-    return check_count("b_g2", key->n_b_g2, circuit->queries.b.n_points, err);
-}
-
 static void cpu_unload(struct backend_circuit *circuit)
 {
     if (!circuit)
@@ -124,7 +106,7 @@ static enum cuzk_status cpu_load(struct backend_device *device, const struct sha
     circuit->key = *key;
     enum cuzk_status status = queries_init(&circuit->queries, shape, err);
     if (status == CUZK_OK)
-        status = check_key(circuit, err);
+        status = key_check(&circuit->key, circuit->shape, &circuit->queries, err);
     if (status != CUZK_OK) {
         cpu_unload(circuit);
         return status;
@@ -322,8 +304,7 @@ static enum cuzk_status cpu_derive(struct backend_device *device, const struct s
                                    backend_progress_fn *progress, void *context,
                                    struct cuzk_error *err)
 {
-    TRY(check_count("h", key->n_h, (UINT64_C(1) << shape->log2_domain) - 1, err));
-    TRY(check_count("l", key->n_l, shape->n_aux, err));
+    TRY(key_check_h_and_l(key, shape, err));
     pthread_mutex_lock(&device->busy);
     enum cuzk_status status = derive_points(shape, key, out, device->pool, progress, context, err);
     pthread_mutex_unlock(&device->busy);

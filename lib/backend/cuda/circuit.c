@@ -2,11 +2,13 @@
 
 #include "backend/cuda/ntt.h"
 #include "backend/cuda/section.h"
+#include "backend/key.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { RESERVE_BYTES = 256 << 20 };
@@ -19,16 +21,6 @@ static size_t words_of(size_t bits)
 static unsigned mib(uint64_t bytes)
 {
     return (unsigned)((bytes + ((1 << 20) - 1)) >> 20);
-}
-
-/* NULL for h. */
-static const struct query *query_of(const struct backend_circuit *circuit,
-                                    enum cuda_section section)
-{
-    const struct queries *queries = &circuit->queries;
-    const struct query *const all[SECTION_COUNT] = {NULL, &queries->l, &queries->a, &queries->b,
-                                                    &queries->b};
-    return all[section];
 }
 
 /* --- Memory ----------------------------------------------------------------------------------- */
@@ -75,15 +67,9 @@ static enum cuzk_status make_plan(struct backend_circuit *circuit, struct cuzk_e
 static enum cuzk_status take_block(struct backend_circuit *circuit, struct cuzk_error *err)
 {
     const struct circuit_plan *plan = &circuit->plan;
-    const cudaError_t error = cudaMalloc(&circuit->memory, plan->total_bytes);
-    if (error == cudaErrorMemoryAllocation) {
-        cudaGetLastError();
-        return error_set(err, CUZK_RESOURCE_EXHAUSTED,
-                         "%s: circuit of 2^%u rows: the driver has no %u MiB in one piece",
-                         circuit->device->description, circuit->counts.log2_domain,
-                         mib(plan->total_bytes));
-    }
-    TRY(device_check(error, "taking memory", err));
+    char what[32];
+    snprintf(what, sizeof what, "circuit of 2^%u rows", circuit->counts.log2_domain);
+    TRY(device_take(circuit->device, plan->total_bytes, what, &circuit->memory, err));
     plan_lay_out(&circuit->counts, plan, circuit->memory, &circuit->block);
     plan_sums(&circuit->counts, plan, &circuit->sums_map);
     for (unsigned i = 0; i < EVENTS_MAX; i++)
@@ -182,6 +168,8 @@ static enum cuzk_status fill(struct backend_circuit *circuit, struct points_load
                      "loading a circuit", err));
     for (enum cuda_section i = 0; i < SECTION_COUNT; i++)
         TRY(section_load(circuit, i, loader, lists, stream, err));
+    if (has_lagrange_form(circuit))
+        TRY(section_load_inputs(circuit, &lists[TAIL_LA], stream, err));
     return build_tails(circuit, lists, stream, err);
 }
 
@@ -209,22 +197,6 @@ static enum cuzk_status fill_on_stream(struct backend_circuit *circuit,
     return status;
 }
 
-/* --- Checks ----------------------------------------------------------------------------------- */
-
-static enum cuzk_status check_key(const struct backend_circuit *circuit, struct cuzk_error *err)
-{
-    for (enum cuda_section i = 0; i < SECTION_COUNT; i++) {
-        const struct query *query = query_of(circuit, i);
-        const uint64_t wanted =
-            query ? query->n_points : (UINT64_C(1) << circuit->shape->log2_domain) - 1;
-        if (circuit->counts.n_points[i] != wanted)
-            return error_set(err, CUZK_BAD_PARAMS,
-                             "section %s has %u points, the circuit needs %llu", section_name(i),
-                             circuit->counts.n_points[i], (unsigned long long)wanted);
-    }
-    return CUZK_OK;
-}
-
 static void count(struct backend_circuit *circuit, const struct tail_list *lists)
 {
     const struct shape *shape = circuit->shape;
@@ -233,7 +205,8 @@ static void count(struct backend_circuit *circuit, const struct tail_list *lists
         .log2_domain = shape->log2_domain,
         .n_aux = shape->n_aux,
         .n_values = shape->n_inputs + shape->n_full,
-        .n_points = {key->n_h, key->n_l, key->n_a, key->n_b_g1, key->n_b_g2},
+        .n_points = {has_lagrange_form(circuit) ? UINT32_C(1) << shape->log2_domain : key->n_h,
+                     key->n_l, key->n_a, key->n_b_g1, key->n_b_g2},
         .n_scalars = {lists[TAIL_LA].n, lists[TAIL_B].n},
         .rows_bytes = circuit->rows.n_bytes,
         .a_is_dense = !circuit->queries.a.dense,
@@ -260,12 +233,12 @@ static enum cuzk_status bring(struct backend_circuit *circuit, struct cuzk_error
     enum cuzk_status status = tail_lists_make(&circuit->queries, lists, err);
     if (status == CUZK_OK)
         status = rows_image_make(circuit->shape, &circuit->rows, err);
+    if (status == CUZK_OK)
+        status = key_check(&circuit->key, circuit->shape, &circuit->queries, err);
     if (status == CUZK_OK) {
         count(circuit, lists);
-        status = check_key(circuit, err);
-    }
-    if (status == CUZK_OK)
         status = plan_and_take(circuit, err);
+    }
     if (status == CUZK_OK)
         status = fill_on_stream(circuit, lists, err);
     mem_free(circuit->rows.bytes);
@@ -275,7 +248,7 @@ static enum cuzk_status bring(struct backend_circuit *circuit, struct cuzk_error
     return status;
 }
 
-static enum cuzk_status check_size(unsigned log2_domain, struct cuzk_error *err)
+enum cuzk_status circuit_check_size(unsigned log2_domain, struct cuzk_error *err)
 {
     if (log2_domain >= NTT_CUDA_LOG2_MIN && log2_domain <= NTT_CUDA_LOG2_MAX)
         return CUZK_OK;
@@ -296,7 +269,7 @@ enum cuzk_status circuit_load(struct backend_device *device, const struct shape 
     circuit->key = *key;
     pthread_mutex_init(&circuit->lock, NULL);
     pthread_cond_init(&circuit->changed, NULL);
-    enum cuzk_status status = check_size(shape->log2_domain, err);
+    enum cuzk_status status = circuit_check_size(shape->log2_domain, err);
     if (status == CUZK_OK)
         status = queries_init(&circuit->queries, shape, err);
     if (status == CUZK_OK)

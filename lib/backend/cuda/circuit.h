@@ -45,6 +45,15 @@ struct backend_circuit {
     bool at_work;
 };
 
+/* Whether h and l are used in the form that spares transforms (backend/lagrange.h). */
+static inline bool has_lagrange_form(const struct backend_circuit *circuit)
+{
+    return circuit->key.lagrange.h != NULL;
+}
+
+/* CUZK_UNSUPPORTED: a device does not take a domain of that size. */
+enum cuzk_status circuit_check_size(unsigned log2_domain, struct cuzk_error *err);
+
 enum cuzk_status circuit_load(struct backend_device *device, const struct shape *shape,
                               const struct backend_key *key, struct backend_circuit **out,
                               struct cuzk_error *err);

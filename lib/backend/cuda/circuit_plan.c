@@ -1,5 +1,7 @@
 #include "backend/cuda/circuit_plan.h"
 
+#include "backend/cuda/layout.h"
+
 #include "backend/cuda/ntt.h"
 #include "backend/cuda/points.h"
 #include "backend/cuda/points_load.h"
@@ -13,16 +15,11 @@
 
 /* A section comes in some thirty chunks: at 2^27 rows each is a few million points, enough to fill
    a device, and scratch of 1 GB. So is a sixteenth of h, with scratch of 2 GB. */
-enum { ALIGNMENT = 256, CHUNK_MIN = POINTS_ALIGNMENT * 192, CHUNKS = 32 };
+enum { CHUNK_MIN = POINTS_ALIGNMENT * 192, CHUNKS = 32 };
 
 static size_t words_of(size_t bits)
 {
     return (bits + 63) / 64;
-}
-
-static size_t aligned(size_t bytes)
-{
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
 static size_t larger(size_t a, size_t b)
@@ -140,19 +137,6 @@ static size_t load_bytes(const struct circuit_plan *plan)
 
 /* --- The block ---------------------------------------------------------------------------------
  */
-
-/* Hands out parts of the block; with base NULL it only counts. */
-struct layout {
-    char *base;
-    size_t used;
-};
-
-static void *take(struct layout *layout, size_t bytes)
-{
-    const size_t at = layout->used;
-    layout->used += aligned(bytes);
-    return layout->base ? layout->base + at : NULL;
-}
 
 static void take_density(struct layout *layout, const struct circuit_counts *counts, bool dense,
                          struct cuda_density *out)

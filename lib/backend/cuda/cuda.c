@@ -6,6 +6,7 @@
 #include "backend/cuda/cuda.h"
 
 #include "backend/cuda/batch.h"
+#include "backend/cuda/derive.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -200,4 +201,6 @@ const struct backend backend_cuda = {
     .unload = circuit_unload,
     .bytes = circuit_bytes,
     .prove = cuda_prove,
+    .derive = derive_lagrange,
+    .sum = sum_points,
 };

@@ -204,6 +204,17 @@ static void stop(struct backend_device *device)
     }
 }
 
+enum cuzk_status device_take(const struct backend_device *device, size_t bytes, const char *what,
+                             void **out, struct cuzk_error *err)
+{
+    const cudaError_t error = cudaMalloc(out, bytes);
+    if (error != cudaErrorMemoryAllocation)
+        return device_check(error, "taking memory", err);
+    cudaGetLastError();
+    return error_set(err, CUZK_RESOURCE_EXHAUSTED, "%s: %s: the driver has no %zu MiB in one piece",
+                     device->description, what, (bytes >> 20) + 1);
+}
+
 void device_settle(void)
 {
     cudaDeviceSynchronize();

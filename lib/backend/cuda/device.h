@@ -42,6 +42,11 @@ int device_fail_kernel(struct CUstream_st *stream);
 /* Makes the device the calling thread's current one. Every call from outside begins with it. */
 enum cuzk_status device_use(const struct backend_device *device, struct cuzk_error *err);
 
+/* Device memory; free with cudaFree. CUZK_RESOURCE_EXHAUSTED says for what ("circuit of 2^27 rows")
+ * and how much. */
+enum cuzk_status device_take(const struct backend_device *device, size_t bytes, const char *what,
+                             void **out, struct cuzk_error *err);
+
 /* Waits until nothing is at work on the current device, whatever happened to it. */
 void device_settle(void);
 

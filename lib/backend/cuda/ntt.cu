@@ -23,6 +23,7 @@
 #include "arena.cuh"
 #include "ntt.h"
 #include "ntt_pass.cuh"
+#include "roots.cuh"
 
 namespace
 {
@@ -102,30 +103,10 @@ struct Tables {
     }
 };
 
-__device__ Fr small_power(const Fr &base, uint32_t exponent)
-{
-    return base.power(&exponent, 1);
-}
-
-/* 7^((r-1)/2^32), of order 2^32, and 7, both in Montgomery form. */
-__device__ Fr root_of_unity()
-{
-    return {0x5f0e466au, 0xb9b58d8cu, 0x1819d7ecu, 0x5b1b4c80u,
-            0x52a31e64u, 0x0af53ae3u, 0x19e9b27bu, 0x5bf3addau};
-}
-
-__device__ Fr generator()
-{
-    return {0xfffffff1u, 0x0000000eu, 0x00189c0fu, 0x17e363d3u,
-            0x6f8457b0u, 0xff9c5787u, 0x8fc5a8c4u, 0x35133220u};
-}
-
 __global__ void make_constants(unsigned log2_n, Constants *out)
 {
     Constants c;
-    c.omega = root_of_unity();
-    for (unsigned i = log2_n; i < 32; i++)
-        c.omega = c.omega.squared();
+    c.omega = root_of_unity(log2_n);
     c.inverse_omega = c.omega.inverse();
     c.seven = generator();
     c.inverse_seven = c.seven.inverse();
@@ -256,8 +237,8 @@ class Chain
     }
 
     /* Coefficients in reversed order, times the coset's powers, to values on it; these times
-       `other` (NULL: not). */
-    void forward(Fr *data, const Fr *other)
+       `other` (NULL: not), to `out`. */
+    void forward(Fr *data, const Fr *other, Fr *out)
     {
         After last = other ? AFTER_PRODUCT : AFTER_NOTHING;
         launch_pass(make_pass(data, 3, false, tables_.forward_3), AFTER_TWIST);
@@ -268,7 +249,17 @@ class Chain
             pass = make_pass(data, 1, false, tables_.forward_1);
         }
         pass.other = other;
+        pass.out = out;
         launch_pass(pass, last);
+    }
+
+    /* a's and b's values on the domain to their products on the coset, in `out`: a or b. */
+    void products(Fr *a, Fr *b, Fr *out)
+    {
+        inverse(a, USE_TO_COSET);
+        forward(a, nullptr, a);
+        inverse(b, USE_TO_COSET);
+        forward(b, a, out);
     }
 
   private:
@@ -348,12 +339,10 @@ __device__ void small_transform(const Small &s, Fr *x, bool inverse)
     __syncthreads();
 }
 
-__global__ void __launch_bounds__(SMALL_THREADS) small_quotient(Small s)
+/* Products on the coset, in a. */
+__device__ void small_to_products(const Small &s)
 {
     uint32_t n = 1u << s.log2_n;
-    for (uint32_t i = threadIdx.x; i < n; i += blockDim.x)
-        s.c[i] = s.a[i] * s.b[i];
-    small_transform(s, s.c, true);
     small_transform(s, s.a, true);
     small_transform(s, s.b, true);
     for (uint32_t i = threadIdx.x; i < n; i += blockDim.x) {
@@ -365,6 +354,20 @@ __global__ void __launch_bounds__(SMALL_THREADS) small_quotient(Small s)
     small_transform(s, s.b, false);
     for (uint32_t i = threadIdx.x; i < n; i += blockDim.x)
         s.a[i] = s.a[i] * s.b[i];
+}
+
+__global__ void __launch_bounds__(SMALL_THREADS) small_products(Small s)
+{
+    small_to_products(s);
+}
+
+__global__ void __launch_bounds__(SMALL_THREADS) small_quotient(Small s)
+{
+    uint32_t n = 1u << s.log2_n;
+    for (uint32_t i = threadIdx.x; i < n; i += blockDim.x)
+        s.c[i] = s.a[i] * s.b[i];
+    small_transform(s, s.c, true);
+    small_to_products(s);
     small_transform(s, s.a, true);
     for (uint32_t i = threadIdx.x; i < n; i += blockDim.x)
         s.a[i] = (s.a[i] * s.inverse_coset[i] - s.c[i]) * s.constants->scale[SCALE_INVERSE_N_D];
@@ -452,10 +455,22 @@ extern "C" int ntt_quotient_enqueue(unsigned log2_n, const void *memory, void *a
     Chain chain(box, tables, stream);
     launch_multiply(a, b, c, n, stream);
     chain.inverse(c, USE_COEFFICIENTS);
-    chain.inverse(a, USE_TO_COSET);
-    chain.forward(a, nullptr);
-    chain.inverse(b, USE_TO_COSET);
-    chain.forward(b, a);
+    chain.products(a, b, b);
     chain.inverse_to_quotient(b, c, a);
+    return cudaGetLastError();
+}
+
+extern "C" int ntt_products_enqueue(unsigned log2_n, const void *memory, void *a_out, void *b_in,
+                                    struct CUstream_st *stream)
+{
+    Box box = make_box(log2_n);
+    Tables tables(box, const_cast<void *>(memory));
+    Fr *a = static_cast<Fr *>(a_out), *b = static_cast<Fr *>(b_in);
+    if (log2_n < LOG2_BOX_MIN)
+        small_products<<<1, SMALL_THREADS, 0, stream>>>({log2_n, tables.constants,
+                                                         tables.small_roots, tables.small_coset,
+                                                         tables.small_inverse_coset, a, b, nullptr});
+    else
+        Chain(box, tables, stream).products(a, b, a);
     return cudaGetLastError();
 }

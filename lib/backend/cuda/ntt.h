@@ -1,5 +1,4 @@
-/* From row values to the quotient's coefficients on the device: the twin of ntt_quotient in
-   math/ntt.h.
+/* From row values to the quotient on the device: the twin of ntt_quotient in math/ntt.h.
 
    Everything is enqueued on the caller's stream; nothing is allocated and nothing waits. */
 #ifndef CUDA_NTT_H
@@ -26,6 +25,11 @@ int ntt_build_tables(unsigned log2_n, void *tables, struct CUstream_st *stream);
    a, in natural order; the last one is 0. b and c are used up. All have 2^log2_n elements of 32
    bytes, Montgomery form. */
 int ntt_quotient_enqueue(unsigned log2_n, const void *tables, void *a, void *b, void *c,
+                         struct CUstream_st *stream);
+
+/* The same a and b to A·B on the coset, a_j = A(7·w^j)·B(7·w^j): four transforms in place of six.
+   b is used up. */
+int ntt_products_enqueue(unsigned log2_n, const void *tables, void *a, void *b,
                          struct CUstream_st *stream);
 
 #ifdef __cplusplus

@@ -174,19 +174,30 @@ static enum cuzk_status evaluate(const struct backend_circuit *circuit,
                         "row values", err);
 }
 
-/* Row values and their quotient, which leaves h's scalars in a_rows. */
-static enum cuzk_status make_quotient(const struct backend_circuit *circuit,
-                                      const struct witness_slot *slot, const cudaEvent_t events[],
-                                      struct cuzk_error *err)
+/* Row values, and from them h's scalars in a_rows: the quotient's coefficients, or, for its
+   Lagrange form, the products on the coset. */
+static enum cuzk_status transform(const struct backend_circuit *circuit, struct cuzk_error *err)
 {
     const struct circuit_block *block = &circuit->block;
+    const unsigned log2_n = circuit->counts.log2_domain;
+    const cudaStream_t stream = circuit->device->stream;
+    return device_check(
+        has_lagrange_form(circuit)
+            ? ntt_products_enqueue(log2_n, block->tables, block->a_rows, block->b_rows, stream)
+            : ntt_quotient_enqueue(log2_n, block->tables, block->a_rows, block->b_rows,
+                                   block->c_rows, stream),
+        "transforms", err);
+}
+
+static enum cuzk_status make_scalars(const struct backend_circuit *circuit,
+                                     const struct witness_slot *slot, const cudaEvent_t events[],
+                                     struct cuzk_error *err)
+{
     const cudaStream_t stream = circuit->device->stream;
     TRY(device_record(events[ROWS_FROM], stream, err));
     TRY(evaluate(circuit, slot, err));
     TRY(device_record(events[ROWS_TO], stream, err));
-    TRY(device_check(ntt_quotient_enqueue(circuit->counts.log2_domain, block->tables, block->a_rows,
-                                          block->b_rows, block->c_rows, stream),
-                     "quotient", err));
+    TRY(transform(circuit, err));
     return device_record(events[QUOTIENT_TO], stream, err);
 }
 
@@ -210,7 +221,7 @@ enum cuzk_status partition_enqueue(struct backend_circuit *circuit, const struct
 {
     const cudaStream_t stream = circuit->device->stream;
     TRY(gather_scalars(circuit, slot, err));
-    TRY(make_quotient(circuit, slot, events, err));
+    TRY(make_scalars(circuit, slot, events, err));
     TRY(multiply_h(circuit, err));
     TRY(device_record(events[H_TO], stream, err));
     TRY(launch_graph(circuit, multiply_tails, NULL, &circuit->tails_graph, err));

@@ -59,6 +59,15 @@ __device__ void curve_constant(Fp2 *out)
     *out = {four(), four()};
 }
 
+/* 0x40, then zeros; or only zeros. */
+__device__ bool is_encoded_infinity(const uint4 *bytes, int n)
+{
+    uint32_t rest = bytes[0].x & ~0x40u;
+    for (int i = 0; i < n; i++)
+        rest |= (i > 0 ? bytes[i].x : 0) | bytes[i].y | bytes[i].z | bytes[i].w;
+    return rest == 0;
+}
+
 template <class F>
 __global__ void __launch_bounds__(128)
     convert(const uint4 *bytes, uint32_t n, unsigned char *slots, points_faults *faults)
@@ -73,11 +82,10 @@ __global__ void __launch_bounds__(128)
     formed = read_element(from + VECTORS, &point.y) && formed;
     F b;
     curve_constant(&b);
-    bool infinite = point.x.is_zero() && point.y.is_zero();
-    if (!formed)
-        atomicAdd(&faults->malformed, 1);
-    else if (infinite)
+    if (is_encoded_infinity(from, 2 * VECTORS))
         atomicAdd(&faults->infinite, 1);
+    else if (!formed)
+        atomicAdd(&faults->malformed, 1);
     else if (!(point.y.squared() == point.x.squared() * point.x + b))
         atomicAdd(&faults->off_curve, 1);
     else {

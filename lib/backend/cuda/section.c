@@ -1,6 +1,7 @@
 #include "backend/cuda/section.h"
 
 #include "backend/cuda/points.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -8,7 +9,10 @@
 const uint8_t *section_bytes(const struct backend_circuit *circuit, enum cuda_section section)
 {
     const struct backend_key *key = &circuit->key;
-    const uint8_t *const bytes[SECTION_COUNT] = {key->h, key->l, key->a, key->b_g1, key->b_g2};
+    const bool lagrange = has_lagrange_form(circuit);
+    const uint8_t *const bytes[SECTION_COUNT] = {lagrange ? key->lagrange.h : key->h,
+                                                 lagrange ? key->lagrange.l : key->l, key->a,
+                                                 key->b_g1, key->b_g2};
     return bytes[section];
 }
 
@@ -180,6 +184,30 @@ enum cuzk_status section_load(struct backend_circuit *circuit, enum cuda_section
         "loading points", err));
     TRY(device_check(cudaStreamSynchronize(stream), "loading points", err));
     return section_check_faults(&faults, section_name(section), source.n, err);
+}
+
+/* The inputs, all of which section a has, are the first of the tail's values; l has none but those
+   of its Lagrange form. */
+enum cuzk_status section_load_inputs(struct backend_circuit *circuit, const struct tail_list *list,
+                                     cudaStream_t stream, struct cuzk_error *err)
+{
+    const uint32_t n = circuit->shape->n_inputs;
+    struct points_faults faults,
+        *counted = (struct points_faults *)((char *)circuit->block.sums + circuit->sums_map.faults);
+    CHECK(list->n >= n && list->source[n - 1] == n - 1);
+    TRY(device_check(cudaMemcpyAsync(circuit->block.work, circuit->key.lagrange.inputs,
+                                     n * points_file_bytes(MSM_G1), cudaMemcpyHostToDevice, stream),
+                     "loading points", err));
+    TRY(device_check(cudaMemsetAsync(counted, 0, sizeof faults, stream), "loading points", err));
+    TRY(device_check(points_convert(MSM_G1, circuit->block.work, n,
+                                    circuit->block.tails[TAIL_LA][0], counted, stream),
+                     "loading points", err));
+    TRY(device_check(
+        cudaMemcpyAsync(&faults, counted, sizeof faults, cudaMemcpyDeviceToHost, stream),
+        "loading points", err));
+    TRY(device_check(cudaStreamSynchronize(stream), "loading points", err));
+    faults.infinite = 0; /* of an input that is not in C */
+    return section_check_faults(&faults, "inputs", n, err);
 }
 
 /* Where a witness's sum of the first part is; those of other parts are so many points apart. */

@@ -19,6 +19,11 @@ enum cuzk_status section_load(struct backend_circuit *circuit, enum cuda_section
                               struct points_loader *loader, const struct tail_list *lists,
                               cudaStream_t stream, struct cuzk_error *err);
 
+/* For the Lagrange form: its points of the inputs, which share the scalars of `list` with section
+   a's. After sections l and a. Waits for the stream. */
+enum cuzk_status section_load_inputs(struct backend_circuit *circuit, const struct tail_list *list,
+                                     cudaStream_t stream, struct cuzk_error *err);
+
 /* Enqueues a section's sums over bits for n witnesses, bitmaps in the order of its points: from
    where it lies, or streaming it. In the latter case it returns when the last chunk is on its way.
    Results: block.sums at sums_map.bits[section]. */
