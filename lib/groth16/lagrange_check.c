@@ -12,6 +12,7 @@
    for nearly all y. */
 #include "groth16/lagrange_check.h"
 
+#include "backend/key.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -179,11 +180,7 @@ static enum cuzk_status check_fit(const struct backend *backend, const struct sh
     if (!backend->sum)
         return error_set(err, CUZK_INVALID_ARGUMENT, "the %s backend does not add up points",
                          backend->name);
-    if (key->n_h != (UINT64_C(1) << shape->log2_domain) - 1 || key->n_l != shape->n_aux)
-        return error_set(err, CUZK_BAD_PARAMS,
-                         "sections h and l have %u and %u points, the circuit needs %llu and %u",
-                         key->n_h, key->n_l, (1ULL << shape->log2_domain) - 1, shape->n_aux);
-    return CUZK_OK;
+    return key_check_h_and_l(key, shape, err);
 }
 
 static enum cuzk_status draw_y(struct check *check, struct cuzk_error *err)

@@ -467,9 +467,9 @@ extern "C" int ntt_products_enqueue(unsigned log2_n, const void *memory, void *a
     Tables tables(box, const_cast<void *>(memory));
     Fr *a = static_cast<Fr *>(a_out), *b = static_cast<Fr *>(b_in);
     if (log2_n < LOG2_BOX_MIN)
-        small_products<<<1, SMALL_THREADS, 0, stream>>>({log2_n, tables.constants,
-                                                         tables.small_roots, tables.small_coset,
-                                                         tables.small_inverse_coset, a, b, nullptr});
+        small_products<<<1, SMALL_THREADS, 0, stream>>>(
+            {log2_n, tables.constants, tables.small_roots, tables.small_coset,
+             tables.small_inverse_coset, a, b, nullptr});
     else
         Chain(box, tables, stream).products(a, b, a);
     return cudaGetLastError();
