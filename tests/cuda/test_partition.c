@@ -1,10 +1,11 @@
-/* A whole partition of a PoRep on the device with a key of known points: every sum is checked, and
-   the phases are timed.
+/* A whole partition of a PoRep on the device with a key of known points, without and with a
+   Lagrange form (of points as good as any): every sum is checked, and the phases are timed.
 
    CUZK_CUDA_C1 names the C1 file; without it there is nothing to do. CUZK_CUDA_BUDGET_MIB (0: all
    that is free) lists amounts of device memory, separated by spaces, each of which is tried;
    CUZK_CUDA_WORKERS partitions are brought at once (2), as an engine's device workers do, each
    CUZK_CUDA_RUNS times (3). */
+#include "cuda/coset.h"
 #include "cuda/device.h"
 
 #include "backend/backend.h"
@@ -78,7 +79,7 @@ static struct pattern g2_pattern(void)
 }
 
 /* n points; never unmapped. */
-static const uint8_t *repeat(const struct pattern *pattern, uint32_t n)
+static uint8_t *repeat(const struct pattern *pattern, uint32_t n)
 {
     const size_t times = ((size_t)n + PERIOD - 1) / PERIOD;
     uint8_t *all =
@@ -165,21 +166,34 @@ static void expect_witness_sums(struct logs *logs, const struct shape *shape,
     mem_free(full);
 }
 
-static void expect_h(struct logs *logs, const struct shape *shape, const struct witness *witness)
+/* The sum h of the key, or of the Lagrange form. */
+static struct fr expect_h(const struct shape *shape, const struct witness *witness, bool lagrange)
 {
     const size_t domain = (size_t)1 << shape->log2_domain;
     struct cuzk_error err;
     struct pool *pool = pool_new(0);
     struct fr *a = mem_alloc(domain, sizeof *a), *b = mem_alloc(domain, sizeof *b);
     assert_ok(shape_eval_rows(shape, witness, pool, a, b, domain, &err), err);
-    assert_ok(ntt_quotient(a, b, shape->log2_domain, NULL, pool, &err), err);
+    if (lagrange)
+        products_on_coset(a, b, shape->log2_domain, pool);
+    else /* its last coefficient is 0 */
+        assert_ok(ntt_quotient(a, b, shape->log2_domain, NULL, pool, &err), err);
     struct sum h = sum_new();
-    for (size_t i = 0; i + 1 < domain; i++)
+    for (size_t i = 0; i < domain; i++)
         sum_add(&h, &a[i]);
-    logs->h = sum_total(&h);
     mem_free(a);
     mem_free(b);
     pool_free(pool);
+    return sum_total(&h);
+}
+
+/* What the inputs' points add to l in the Lagrange form. */
+static struct fr expect_inputs(const struct witness *witness)
+{
+    struct sum inputs = sum_new();
+    for (size_t i = 0; i < witness->n_inputs; i++)
+        sum_add(&inputs, &witness->inputs[i]);
+    return sum_total(&inputs);
 }
 
 static void assert_g1(const char *name, const struct g1 *found, const struct fr *log)
@@ -294,9 +308,10 @@ static void prove_and_check(const struct shape *shape, const struct backend_key 
     assert_ok(cuda->open(&options, 0, &device, &err), err);
     const uint64_t start = clock_now_ns();
     assert_ok(cuda->load(device, shape, key, &circuit, &err), err);
-    printf("%s, budget %llu MiB: partition of 2^%u rows loaded in %.2f s, %.1f GB\n",
-           cuda->describe(device), (unsigned long long)budget_mib, shape->log2_domain,
-           seconds_since(start), (double)cuda->bytes(circuit) / 1e9);
+    printf("%s, budget %llu MiB%s: partition of 2^%u rows loaded in %.2f s, %.1f GB\n",
+           cuda->describe(device), (unsigned long long)budget_mib,
+           key->lagrange.h ? ", Lagrange form" : "", shape->log2_domain, seconds_since(start),
+           (double)cuda->bytes(circuit) / 1e9);
     prove_together(circuit, witness, timeline, 1, logs);
     prove_together(circuit, witness, timeline, number_from("CUZK_CUDA_WORKERS", 2), logs);
     timeline_destroy(timeline);
@@ -338,10 +353,10 @@ static void test_partition(void **state)
     assert_ok(shape_record(&program, &shape, &err), err);
     assert_ok(witness_synthesize(&program, shape, &witness, &err), err);
     expect_witness_sums(&logs, shape, &witness);
-    expect_h(&logs, shape, &witness);
+    logs.h = expect_h(shape, &witness, false);
     const struct pattern g1 = g1_pattern(), g2 = g2_pattern();
     const uint32_t n_h = (uint32_t)(((uint64_t)1 << shape->log2_domain) - 1);
-    const struct backend_key key = {
+    struct backend_key key = {
         .h = repeat(&g1, n_h),
         .l = repeat(&g1, logs.n_l),
         .a = repeat(&g1, logs.n_a),
@@ -353,6 +368,12 @@ static void test_partition(void **state)
         .n_b_g1 = logs.n_b,
         .n_b_g2 = logs.n_b,
     };
+    prove_within_budgets(shape, &key, &witness, &logs);
+    const struct fr inputs = expect_inputs(&witness);
+    logs.h = expect_h(shape, &witness, true);
+    fr_add(&logs.l, &logs.l, &inputs);
+    key.lagrange = (struct lagrange_points){repeat(&g1, n_h + 1), repeat(&g1, logs.n_l),
+                                            repeat(&g1, shape->n_inputs)};
     prove_within_budgets(shape, &key, &witness, &logs);
     witness_free(&witness);
     shape_free(shape);
