@@ -102,6 +102,14 @@ enum cuzk_status cuzk_params_derive(const char *folder, const char *circuit,
                                     const struct cuzk_derive_options *options,
                                     struct cuzk_derive_report *report, struct cuzk_error *err);
 
+/* The same for development parameters (cuzk_params_generate), the same bytes: from their trapdoors,
+   on the processors alone and in a fraction of the time. options->backend and device do not count.
+   CUZK_BAD_PARAMS also if the parameters come from other trapdoors. */
+enum cuzk_status cuzk_params_generate_lagrange(const char *folder, const char *circuit,
+                                               const struct cuzk_derive_options *options,
+                                               struct cuzk_derive_report *report,
+                                               struct cuzk_error *err);
+
 #pragma GCC visibility pop
 
 #endif

@@ -53,6 +53,22 @@ enum cuzk_status file_part_begin(struct file_part *file, const char *path, size_
     return status;
 }
 
+enum cuzk_status file_part_write(const struct file_part *file, size_t offset, const void *bytes,
+                                 size_t len, struct cuzk_error *err)
+{
+    for (size_t done = 0; done < len;) {
+        ssize_t put =
+            pwrite(file->fd, (const char *)bytes + done, len - done, (off_t)(offset + done));
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return error_errno(err, CUZK_IO, put < 0 ? errno : ENOSPC, "cannot write %s",
+                               file->part);
+        done += (size_t)put;
+    }
+    return CUZK_OK;
+}
+
 /* A name is durable when its folder is. */
 static enum cuzk_status sync_folder(const struct file_part *file, struct cuzk_error *err)
 {

@@ -20,6 +20,9 @@ struct file_part {
    end. */
 enum cuzk_status file_part_begin(struct file_part *file, const char *path, size_t bytes,
                                  struct cuzk_error *err);
+/* Writes some of its bytes; from any thread. CUZK_IO names the file. */
+enum cuzk_status file_part_write(const struct file_part *file, size_t offset, const void *bytes,
+                                 size_t len, struct cuzk_error *err);
 /* Ends it: durable, and under its own name. If that fails, it is removed. */
 enum cuzk_status file_part_finish(struct file_part *file, struct cuzk_error *err);
 /* Ends it: removed. */

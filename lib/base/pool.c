@@ -128,7 +128,7 @@ unsigned pool_threads(const struct pool *pool)
 
 void pool_run(struct pool *pool, size_t count, void (*fn)(void *context, size_t i), void *context)
 {
-    if (inside_pool || pool->helpers == 0 || count == 1) {
+    if (!pool || inside_pool || pool->helpers == 0 || count == 1) {
         for (size_t i = 0; i < count; i++)
             fn(context, i);
         return;

@@ -16,10 +16,10 @@ unsigned pool_threads(const struct pool *pool);
 /* Number of processors that this process may use, at least 1. */
 unsigned pool_cpus(void);
 
-/* Calls fn(context, i) for every i < count, each once, spread over the pool and the caller, and
-   returns when all are done. Which thread runs which i is not determined, so results must not
-   depend on it. Calls from several threads share the workers; a call from inside fn runs in its
-   caller. */
+/* Calls fn(context, i) for every i < count, each once, spread over the pool (NULL: none) and the
+   caller, and returns when all are done. Which thread runs which i is not determined, so results
+   must not depend on it. Calls from several threads share the workers; a call from inside fn runs
+   in its caller. */
 void pool_run(struct pool *pool, size_t count, void (*fn)(void *context, size_t i), void *context);
 
 #endif

@@ -4,57 +4,69 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-/* Lagrange values are made for this many rows at a time: they share an inversion, and never take
-   memory in proportion to the circuit. */
-enum { ROWS = 4096 };
+/* --- Rows --------------------------------------------------------------------------------------
+ */
 
-struct evaluation {
-    struct columns *columns;
-    struct fr tau;
-    struct fr omega;
-    struct fr next_power; /* ω^(first + ROWS) */
-    struct fr factor;     /* (τ^m - 1) / m */
-    uint64_t first;       /* row of lagrange[0] */
-    struct fr lagrange[ROWS];
-    struct fr scratch[ROWS];
+struct visit {
+    const struct coset *domain;
+    columns_row_fn *fn;
+    void *context;
+    uint64_t first; /* row of the block's first element */
+    struct coset_block block;
 };
 
-/* L_j(τ) = ω^j (τ^m - 1) / (m (τ - ω^j)) for the next ROWS rows. Those beyond the domain are never
-   used. */
-static void next_lagrange(struct evaluation *eval)
+static void visit_row(void *context, uint64_t row, const struct lc combos[MATRIX_COUNT])
 {
-    struct fr power = eval->next_power;
-    for (size_t i = 0; i < ROWS; i++) {
-        fr_sub(&eval->lagrange[i], &eval->tau, &power);
-        fr_mul(&power, &power, &eval->omega);
+    struct visit *visit = context;
+    if (row == visit->first + COSET_BLOCK) {
+        visit->first += COSET_BLOCK;
+        coset_make_block(visit->domain, visit->first, &visit->block);
     }
-    fr_batch_inv(eval->lagrange, ROWS, eval->scratch);
-    struct fr numerator;
-    fr_mul(&numerator, &eval->next_power, &eval->factor);
-    for (size_t i = 0; i < ROWS; i++) {
-        fr_mul(&eval->lagrange[i], &eval->lagrange[i], &numerator);
-        fr_mul(&numerator, &numerator, &eval->omega);
-    }
-    eval->next_power = power;
+    CHECK(row >= visit->first && row < visit->first + COSET_BLOCK);
+    const size_t i = row - visit->first;
+    visit->fn(visit->context, &(struct columns_row){.element = visit->block.elements[i],
+                                                    .ratio = visit->block.ratios[i],
+                                                    .combos = combos});
 }
 
-static const struct fr *lagrange(struct evaluation *eval, uint64_t row)
+/* Each has an input in A, and nothing else. */
+static void visit_input_rows(struct visit *visit, const struct shape *shape)
 {
-    if (row == eval->first + ROWS) {
-        eval->first += ROWS;
-        next_lagrange(eval);
+    for (uint32_t i = 0; i < shape->n_inputs; i++) {
+        struct term term = {.var = {i}, .coeff = fr_one};
+        const struct lc combos[MATRIX_COUNT] = {[MATRIX_A] = {.terms = &term, .len = 1}};
+        visit_row(visit, shape->n_rows + i, combos);
     }
-    CHECK(row >= eval->first && row < eval->first + ROWS);
-    return &eval->lagrange[row - eval->first];
 }
 
-static void add_terms(const struct columns *columns, struct fr *column,
-                      const struct lc *combination, const struct fr *value)
+enum cuzk_status columns_visit(const struct shape *shape, const struct coset *domain,
+                               columns_row_fn *fn, void *context, struct cuzk_error *err)
+{
+    struct visit *visit = mem_alloc(1, sizeof *visit);
+    if (!visit)
+        return error_set(err, CUZK_NO_MEMORY, "no memory to visit rows");
+    visit->domain = domain;
+    visit->fn = fn;
+    visit->context = context;
+    visit->first = 0;
+    coset_make_block(domain, 0, &visit->block);
+    enum cuzk_status status = shape_visit_rows(shape, visit_row, visit, err);
+    if (status == CUZK_OK)
+        visit_input_rows(visit, shape);
+    mem_free(visit);
+    return status;
+}
+
+void columns_add_terms(struct fr *sums, size_t n_inputs, const struct lc *combination,
+                       const struct fr *on_inputs, const struct fr *on_aux)
 {
     for (size_t t = 0; t < combination->len; t++) {
         const struct term *term = &combination->terms[t];
-        size_t variable = var_index(term->var) + (var_is_aux(term->var) ? columns->n_inputs : 0);
-        struct fr *sum = &column[variable];
+        const bool aux = var_is_aux(term->var);
+        const struct fr *value = aux ? on_aux : on_inputs;
+        if (!value)
+            continue;
+        struct fr *sum = &sums[var_index(term->var) + (aux ? n_inputs : 0)];
         if (fr_is_one(&term->coeff)) { /* three of four */
             fr_add(sum, sum, value);
         } else if (fr_equal(&term->coeff, &fr_minus_one)) {
@@ -67,33 +79,23 @@ static void add_terms(const struct columns *columns, struct fr *column,
     }
 }
 
-static void add_row(void *context, uint64_t row, const struct lc combos[MATRIX_COUNT])
-{
-    struct evaluation *eval = context;
-    const struct fr *value = lagrange(eval, row);
-    add_terms(eval->columns, eval->columns->u, &combos[MATRIX_A], value);
-    add_terms(eval->columns, eval->columns->v, &combos[MATRIX_B], value);
-    add_terms(eval->columns, eval->columns->w, &combos[MATRIX_C], value);
-}
+/* --- Columns -----------------------------------------------------------------------------------
+ */
 
-static enum cuzk_status prepare(struct evaluation *eval, const struct shape *shape,
-                                const struct fr *tau, struct cuzk_error *err)
+struct evaluation {
+    struct columns *columns;
+    struct fr factor; /* (τ^m - 1) / m */
+};
+
+static void add_row(void *context, const struct columns_row *row)
 {
-    struct fr size;
-    uint64_t m = (uint64_t)1 << shape->log2_domain;
-    fr_pow(&eval->factor, tau, m);
-    if (fr_is_one(&eval->factor))
-        return error_set(err, CUZK_INVALID_ARGUMENT, "tau is a root of unity of order 2^%u",
-                         shape->log2_domain);
-    fr_sub(&eval->factor, &eval->factor, &fr_one);
-    fr_pow2(&size, shape->log2_domain);
-    fr_inv(&size, &size);
-    fr_mul(&eval->factor, &eval->factor, &size);
-    eval->tau = *tau;
-    fr_omega(&eval->omega, shape->log2_domain);
-    eval->next_power = fr_one;
-    next_lagrange(eval);
-    return CUZK_OK;
+    const struct evaluation *eval = context;
+    const struct columns *columns = eval->columns;
+    struct fr *const sums[MATRIX_COUNT] = {columns->u, columns->v, columns->w};
+    struct fr lagrange;
+    fr_mul(&lagrange, &eval->factor, &row->ratio);
+    for (int m = 0; m < MATRIX_COUNT; m++)
+        columns_add_terms(sums[m], columns->n_inputs, &row->combos[m], &lagrange, &lagrange);
 }
 
 enum cuzk_status columns_evaluate(const struct shape *shape, const struct fr *tau,
@@ -107,22 +109,17 @@ enum cuzk_status columns_evaluate(const struct shape *shape, const struct fr *ta
         .v = mem_zalloc(n, sizeof *out->v),
         .w = mem_zalloc(n, sizeof *out->w),
     };
-    struct evaluation *eval = mem_zalloc(1, sizeof *eval);
-    enum cuzk_status status = CUZK_OK;
-    if (!out->u || !out->v || !out->w || !eval)
-        status = error_set(err, CUZK_NO_MEMORY, "no memory to evaluate %zu columns", n);
-    if (status == CUZK_OK) {
-        eval->columns = out;
-        status = prepare(eval, shape, tau, err);
-    }
-    if (status == CUZK_OK)
-        status = shape_visit_rows(shape, add_row, eval, err);
-    for (uint32_t i = 0; status == CUZK_OK && i < shape->n_inputs; i++) {
-        const struct fr *value = lagrange(eval, shape->n_rows + i);
-        fr_add(&out->u[i], &out->u[i], value);
-    }
-    mem_free(eval);
-    return status;
+    if (!out->u || !out->v || !out->w)
+        return error_set(err, CUZK_NO_MEMORY, "no memory to evaluate %zu columns", n);
+    struct evaluation eval = {.columns = out};
+    struct coset domain;
+    struct fr size;
+    TRY(coset_init(&domain, shape->log2_domain, &fr_one, tau, err));
+    fr_pow2(&size, shape->log2_domain);
+    fr_inv(&size, &size);
+    fr_sub(&eval.factor, &domain.power, &fr_one);
+    fr_mul(&eval.factor, &eval.factor, &size);
+    return columns_visit(shape, &domain, add_row, &eval, err);
 }
 
 void columns_free(struct columns *columns)

@@ -58,17 +58,23 @@ static void write_header(uint8_t *bytes, const struct params *params, const stru
     memcpy(bytes + DIGEST_AT, params->vk.digest, DIGEST_BYTES);
 }
 
-static size_t file_bytes(const struct shape *shape)
+void lagrange_lay_out(const struct shape *shape, struct lagrange_layout *out)
 {
-    size_t points = ((size_t)1 << shape->log2_domain) + shape->n_aux + shape->n_inputs;
-    return HEADER_BYTES + points * G1_BYTES;
+    out->h = HEADER_BYTES;
+    out->l = out->h + ((size_t)G1_BYTES << shape->log2_domain);
+    out->inputs = out->l + (size_t)G1_BYTES * shape->n_aux;
+    out->bytes = out->inputs + (size_t)G1_BYTES * shape->n_inputs;
 }
 
 static void find_points(uint8_t *bytes, const struct shape *shape, struct lagrange_points *out)
 {
-    out->h = bytes + HEADER_BYTES;
-    out->l = out->h + ((size_t)G1_BYTES << shape->log2_domain);
-    out->inputs = out->l + (size_t)G1_BYTES * shape->n_aux;
+    struct lagrange_layout layout;
+    lagrange_lay_out(shape, &layout);
+    *out = (struct lagrange_points){
+        .h = bytes + layout.h,
+        .l = bytes + layout.l,
+        .inputs = bytes + layout.inputs,
+    };
 }
 
 /* --- Opening --------------------------------------------------------------------------------- */
@@ -104,11 +110,12 @@ static enum cuzk_status check_header(const uint8_t *bytes, const struct params *
 static enum cuzk_status check_file(const struct file_map *map, const struct params *params,
                                    const struct shape *shape, struct cuzk_error *err)
 {
+    struct lagrange_layout layout;
+    lagrange_lay_out(shape, &layout);
     if (map->len >= HEADER_BYTES)
         TRY(check_header(map->data, params, shape, err));
-    if (map->len != file_bytes(shape))
-        return error_set(err, CUZK_BAD_PARAMS, "%zu bytes, expected %zu", map->len,
-                         file_bytes(shape));
+    if (map->len != layout.bytes)
+        return error_set(err, CUZK_BAD_PARAMS, "%zu bytes, expected %zu", map->len, layout.bytes);
     return CUZK_OK;
 }
 
@@ -163,6 +170,34 @@ void lagrange_close(struct lagrange_file *file)
 
 /* --- Making ---------------------------------------------------------------------------------- */
 
+static enum cuzk_status fill_and_finish(const struct params *params, const struct shape *shape,
+                                        struct file_part *file, lagrange_fill_fn *fill,
+                                        void *context, struct cuzk_error *err)
+{
+    uint8_t header[HEADER_BYTES];
+    TRY(fill(context, file, err));
+    write_header(header, params, shape);
+    return file_part_write(file, 0, header, sizeof header, err);
+}
+
+enum cuzk_status lagrange_write(const struct params *params, const struct shape *shape,
+                                lagrange_fill_fn *fill, void *context, struct cuzk_error *err)
+{
+    char path[PATH_MAX];
+    struct file_part file;
+    struct lagrange_layout layout;
+    lagrange_lay_out(shape, &layout);
+    TRY(lagrange_path(params, path, err));
+    TRY(file_part_begin(&file, path, layout.bytes, err));
+    enum cuzk_status status = fill_and_finish(params, shape, &file, fill, context, err);
+    if (status != CUZK_OK) {
+        file_part_drop(&file);
+        error_prefix(err, "%s", path);
+        return status;
+    }
+    return file_part_finish(&file, err);
+}
+
 /* The share of the whole that derive takes: measured, for progress only. */
 static const double derive_share = 0.9, check_share = 0.05;
 
@@ -191,8 +226,8 @@ struct maker {
     struct part_of_progress progress;
 };
 
-/* Fills the mapped file; the header last. */
-static enum cuzk_status fill(struct maker *maker, uint8_t *bytes, struct cuzk_error *err)
+/* Fills the mapped file. */
+static enum cuzk_status fill_map(struct maker *maker, uint8_t *bytes, struct cuzk_error *err)
 {
     struct backend_key key;
     struct lagrange_points points;
@@ -204,19 +239,19 @@ static enum cuzk_status fill(struct maker *maker, uint8_t *bytes, struct cuzk_er
     key.lagrange = points;
     TRY(lagrange_check(maker->backend, maker->device, maker->shape, &key, maker->pool, err));
     tell(&maker->progress, derive_share + check_share, "write");
-    write_header(bytes, maker->params, maker->shape);
     return CUZK_OK;
 }
 
-static enum cuzk_status fill_mapped(struct maker *maker, const struct file_part *file,
-                                    struct cuzk_error *err)
+static enum cuzk_status fill(void *context, const struct file_part *file, struct cuzk_error *err)
 {
-    size_t bytes = file_bytes(maker->shape);
-    void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
+    struct maker *maker = context;
+    struct lagrange_layout layout;
+    lagrange_lay_out(maker->shape, &layout);
+    void *map = mmap(NULL, layout.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
     if (map == MAP_FAILED)
         return error_errno(err, CUZK_IO, errno, "cannot map %s", file->part);
-    enum cuzk_status status = fill(maker, map, err);
-    munmap(map, bytes); /* what it holds is written to the disk by fsync */
+    enum cuzk_status status = fill_map(maker, map, err);
+    munmap(map, layout.bytes); /* what it holds is written to the disk by fsync */
     return status;
 }
 
@@ -225,8 +260,6 @@ enum cuzk_status lagrange_make(const struct params *params, const struct shape *
                                struct pool *pool, backend_progress_fn *progress, void *context,
                                struct cuzk_error *err)
 {
-    char path[PATH_MAX];
-    struct file_part file;
     struct maker maker = {
         .params = params,
         .shape = shape,
@@ -237,15 +270,7 @@ enum cuzk_status lagrange_make(const struct params *params, const struct shape *
     };
     if (!backend->derive || !backend->sum)
         return error_set(err, CUZK_NO_DEVICE, "backend %s cannot derive", backend->name);
-    TRY(lagrange_path(params, path, err));
-    TRY(file_part_begin(&file, path, file_bytes(shape), err));
-    enum cuzk_status status = fill_mapped(&maker, &file, err);
-    if (status != CUZK_OK) {
-        file_part_drop(&file);
-        error_prefix(err, "%s", path);
-        return status;
-    }
-    TRY(file_part_finish(&file, err));
+    TRY(lagrange_write(params, shape, fill, &maker, err));
     tell(&maker.progress, 1, "done");
     return CUZK_OK;
 }

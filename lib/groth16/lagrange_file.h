@@ -1,5 +1,6 @@
 /* A key's Lagrange form (backend/lagrange.h) in a file beside the .params file: its name with the
-   ending .lagrange instead. Made once, by whoever has a device; used by devices when it is there.
+   ending .lagrange instead. Made once, by whoever has a device, or by whoever knows the trapdoors
+   (groth16/setup_lagrange.h); used by devices when it is there.
 
    4096 bytes of header, then the points of h', l' and the inputs, 96 bytes each as in the .params
    file. The header: "CUZKLAGR", version (1), log2_domain, numbers of points of l' and of inputs,
@@ -10,6 +11,7 @@
 
 #include "backend/backend.h"
 #include "base/file.h"
+#include "base/file_part.h"
 #include "groth16/params.h"
 
 #include <limits.h>
@@ -36,11 +38,27 @@ enum cuzk_status lagrange_open(const struct params *params, const struct shape *
                                struct lagrange_file **out, struct cuzk_error *err);
 void lagrange_close(struct lagrange_file *file); /* NULL is allowed */
 
-/* Makes the file anew: space for all of it is taken first, the backend's derive fills it,
-   lagrange_check checks it, and only then has it its name (base/file_part.h). The parameters are
-   the shape's. CUZK_NO_DEVICE: the backend cannot; CUZK_IO names the file;
-   CUZK_FAILED_PRECONDITION: another process makes it now; CUZK_BAD_PARAMS: what derive made is not
-   the key's form. Nothing is left of a file that was not made. progress may be NULL. */
+/* Where in the file the first point of each part is, and the file's size. */
+struct lagrange_layout {
+    size_t h, l, inputs;
+    size_t bytes;
+};
+void lagrange_lay_out(const struct shape *shape, struct lagrange_layout *out);
+
+/* Writes all points into a file of the layout's size. */
+typedef enum cuzk_status lagrange_fill_fn(void *context, const struct file_part *file,
+                                          struct cuzk_error *err);
+
+/* Makes the file anew: space for all of it is taken first, fill fills it, the header is written,
+   and only then has it its name (base/file_part.h). The parameters are the shape's. CUZK_IO names
+   the file; CUZK_FAILED_PRECONDITION: another process makes it now; what fill says, after the
+   file's name. Nothing is left of a file that was not made. */
+enum cuzk_status lagrange_write(const struct params *params, const struct shape *shape,
+                                lagrange_fill_fn *fill, void *context, struct cuzk_error *err);
+
+/* lagrange_write of what the backend's derive makes and lagrange_check finds good. CUZK_NO_DEVICE:
+   the backend cannot; CUZK_BAD_PARAMS: what derive made is not the key's form. progress may be
+   NULL. */
 enum cuzk_status lagrange_make(const struct params *params, const struct shape *shape,
                                const struct backend *backend, struct backend_device *device,
                                struct pool *pool, backend_progress_fn *progress, void *context,

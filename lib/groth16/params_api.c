@@ -10,6 +10,7 @@
 #include "groth16/params.h"
 #include "groth16/prove.h"
 #include "groth16/setup.h"
+#include "groth16/setup_lagrange.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -279,8 +280,14 @@ enum cuzk_status cuzk_params_generate(const char *folder, const char *id, unsign
 
 /* --- The Lagrange form ----------------------------------------------------------------------- */
 
-static enum cuzk_status make_form(const struct params *params, const struct shape *shape,
-                                  const struct cuzk_derive_options *options, struct cuzk_error *err)
+/* Makes the file of a key's form. */
+typedef enum cuzk_status make_form_fn(const struct params *params, const struct shape *shape,
+                                      const struct cuzk_derive_options *options, struct pool *pool,
+                                      struct cuzk_error *err);
+
+static enum cuzk_status make_on_backend(const struct params *params, const struct shape *shape,
+                                        const struct cuzk_derive_options *options,
+                                        struct pool *pool, struct cuzk_error *err)
 {
     const struct backend_options opening = {.threads = options->threads,
                                             .devices = options->device};
@@ -291,27 +298,39 @@ static enum cuzk_status make_form(const struct params *params, const struct shap
         return error_set(err, CUZK_NO_DEVICE, "backend '%s': this build has none of that name",
                          name);
     TRY(open_device(backend, &opening, &device, err));
-    struct pool *pool = pool_new(options->threads);
-    enum cuzk_status status = pool
-                                  ? lagrange_make(params, shape, backend, device, pool,
-                                                  options->progress, options->progress_context, err)
-                                  : error_set(err, CUZK_NO_MEMORY, "no memory for threads");
-    pool_free(pool);
+    enum cuzk_status status = lagrange_make(params, shape, backend, device, pool, options->progress,
+                                            options->progress_context, err);
     backend->close(device);
     return status;
 }
 
+static enum cuzk_status make_from_trapdoors(const struct params *params, const struct shape *shape,
+                                            const struct cuzk_derive_options *options,
+                                            struct pool *pool, struct cuzk_error *err)
+{
+    struct setup_trapdoor trapdoor;
+    setup_dev_trapdoor(&trapdoor);
+    return setup_write_lagrange(params, shape, &trapdoor, pool, options->progress,
+                                options->progress_context, err);
+}
+
 /* Makes the file unless it is there, and says what is there then. */
-static enum cuzk_status derive(const struct params *params, const struct shape *shape,
-                               const struct cuzk_derive_options *options,
-                               struct cuzk_derive_report *report, struct cuzk_error *err)
+static enum cuzk_status make_missing(const struct params *params, const struct shape *shape,
+                                     make_form_fn *make, const struct cuzk_derive_options *options,
+                                     struct cuzk_derive_report *report, struct cuzk_error *err)
 {
     struct lagrange_file *file = NULL;
     TRY(params_match_shape(params, shape, err));
     *report = (struct cuzk_derive_report){.made = false};
     lagrange_open(params, shape, &file, NULL);
     if (!file) { /* or it is a bad one, to be replaced */
-        TRY(make_form(params, shape, options, err));
+        struct pool *pool = pool_new(options->threads);
+        if (!pool)
+            return error_set(err, CUZK_NO_MEMORY, "no memory for threads");
+        enum cuzk_status status = make(params, shape, options, pool, err);
+        pool_free(pool);
+        if (status != CUZK_OK)
+            return status;
         report->made = true;
         TRY(lagrange_open(params, shape, &file, err));
     }
@@ -323,9 +342,9 @@ static enum cuzk_status derive(const struct params *params, const struct shape *
     return CUZK_OK;
 }
 
-enum cuzk_status cuzk_params_derive(const char *folder, const char *id,
-                                    const struct cuzk_derive_options *options,
-                                    struct cuzk_derive_report *report, struct cuzk_error *err)
+static enum cuzk_status make_form(const char *folder, const char *id, make_form_fn *make,
+                                  const struct cuzk_derive_options *options,
+                                  struct cuzk_derive_report *report, struct cuzk_error *err)
 {
     const struct circuit_info *circuit;
     struct params *params;
@@ -334,8 +353,23 @@ enum cuzk_status cuzk_params_derive(const char *folder, const char *id,
     TRY(params_open_circuit(folder, circuit, &params, err));
     enum cuzk_status status = circuit_shape(circuit, &shape, err);
     if (status == CUZK_OK)
-        status = derive(params, shape, options, report, err);
+        status = make_missing(params, shape, make, options, report, err);
     shape_free(shape);
     params_close(params);
     return status;
+}
+
+enum cuzk_status cuzk_params_derive(const char *folder, const char *id,
+                                    const struct cuzk_derive_options *options,
+                                    struct cuzk_derive_report *report, struct cuzk_error *err)
+{
+    return make_form(folder, id, make_on_backend, options, report, err);
+}
+
+enum cuzk_status cuzk_params_generate_lagrange(const char *folder, const char *id,
+                                               const struct cuzk_derive_options *options,
+                                               struct cuzk_derive_report *report,
+                                               struct cuzk_error *err)
+{
+    return make_form(folder, id, make_from_trapdoors, options, report, err);
 }

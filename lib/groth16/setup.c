@@ -4,19 +4,15 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/file_part.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "groth16/columns.h"
+#include "groth16/multiples.h"
 #include "groth16/params.h"
-#include "math/fixed_base.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
-#include <unistd.h>
 
 /* --- Development trapdoors ------------------------------------------------------------------- */
 
@@ -42,17 +38,6 @@ void setup_dev_trapdoor(struct setup_trapdoor *out)
 
 /* --- What is written ------------------------------------------------------------------------- */
 
-/* Products made by one task: a whole block of fixed_base.c. */
-enum { TASK_POINTS = 16384 };
-
-/* A vector to be: scalars, and where their multiples go. */
-struct output_vector {
-    const struct fr *scalars; /* NULL for h, whose scalars are made on the way */
-    size_t count;
-    size_t offset;     /* of the first point in the file */
-    size_t first_task; /* tasks of all vectors are numbered through */
-};
-
 struct setup {
     const struct shape *shape;
     const struct setup_trapdoor *trapdoor;
@@ -61,24 +46,15 @@ struct setup {
     struct fr h_factor; /* (τ^m - 1) / δ */
     struct fixed_base_g1 *g1;
     struct fixed_base_g2 *g2;
-    struct output_vector vectors[PARAMS_VECTORS];
-    size_t n_tasks;
+    struct multiples vectors[PARAMS_VECTORS];
     size_t file_bytes;
     struct file_part file;
-
     setup_progress_fn *progress;
     void *progress_context;
-    pthread_mutex_t lock; /* of what follows, and of calls to progress */
-    double work_done;
-    double work_total;
-    enum cuzk_status status; /* first failure of a task, as err */
-    struct cuzk_error err;
 };
 
-/* The share of the whole that the columns take, and the weight of a G2 point in G1 points:
-   measured, for progress only. */
+/* The share of the whole that the columns take: measured, for progress only. */
 static const double columns_share = 0.05;
-static const double g2_weight = 2.7;
 
 static void tell(struct setup *setup, double done, const char *what)
 {
@@ -138,14 +114,30 @@ static enum cuzk_status check_combined(const struct columns *columns, struct cuz
     return CUZK_OK;
 }
 
-static void run(struct pool *pool, size_t count, void (*fn)(void *context, size_t i), void *context)
+void setup_quotient(struct fr *out, const struct shape *shape,
+                    const struct setup_trapdoor *trapdoor)
 {
-    if (pool) {
-        pool_run(pool, count, fn, context);
-        return;
+    struct fr inverse_delta;
+    fr_inv(&inverse_delta, &trapdoor->delta);
+    fr_pow(out, &trapdoor->tau, (uint64_t)1 << shape->log2_domain);
+    fr_sub(out, out, &fr_one);
+    fr_mul(out, out, &inverse_delta);
+}
+
+/* h_i = τ^i (τ^m - 1) / δ. */
+static enum cuzk_status make_h_scalars(const void *context, size_t first, struct fr *scalars,
+                                       size_t n, struct cuzk_error *err)
+{
+    (void)err;
+    const struct setup *setup = context;
+    struct fr power;
+    fr_pow(&power, &setup->trapdoor->tau, first);
+    fr_mul(&power, &power, &setup->h_factor);
+    for (size_t i = 0; i < n; i++) {
+        scalars[i] = power;
+        fr_mul(&power, &power, &setup->trapdoor->tau);
     }
-    for (size_t i = 0; i < count; i++)
-        fn(context, i);
+    return CUZK_OK;
 }
 
 /* Fills the columns and makes the vectors' scalars of them. */
@@ -162,48 +154,41 @@ static enum cuzk_status make_scalars(struct setup *setup, struct cuzk_error *err
     };
     fr_inv(&combination.inverse_gamma, &trapdoor->gamma);
     fr_inv(&combination.inverse_delta, &trapdoor->delta);
-    run(setup->pool, (columns->n_variables + COMBINE_VARIABLES - 1) / COMBINE_VARIABLES, combine,
-        &combination);
+    pool_run(setup->pool, (columns->n_variables + COMBINE_VARIABLES - 1) / COMBINE_VARIABLES,
+             combine, &combination);
     TRY(check_combined(columns, err));
 
-    fr_pow(&setup->h_factor, &trapdoor->tau, (uint64_t)1 << shape->log2_domain);
-    fr_sub(&setup->h_factor, &setup->h_factor, &fr_one);
-    fr_mul(&setup->h_factor, &setup->h_factor, &combination.inverse_delta);
-
+    setup_quotient(&setup->h_factor, shape, trapdoor);
     size_t n_a = drop_zeros(columns->u, columns->n_variables);
     size_t n_b = drop_zeros(columns->v, columns->n_variables);
     /* A variable that occurs in A or B vanishes at τ for no more than m values of τ. */
     if (n_a != (size_t)shape->n_inputs + shape->a_dense_aux ||
         n_b != (size_t)shape->b_dense_inputs + shape->b_dense_aux)
         return error_set(err, CUZK_INVALID_ARGUMENT, "tau is a root of a variable's polynomial");
-    struct output_vector *vectors = setup->vectors;
+    struct multiples *vectors = setup->vectors;
     vectors[PARAMS_H].count = ((size_t)1 << shape->log2_domain) - 1;
+    vectors[PARAMS_H].make = make_h_scalars;
+    vectors[PARAMS_H].context = setup;
     vectors[PARAMS_L].count = shape->n_aux;
     vectors[PARAMS_L].scalars = columns->w + columns->n_inputs;
     vectors[PARAMS_A].count = n_a;
     vectors[PARAMS_A].scalars = columns->u;
     vectors[PARAMS_B_G1].count = vectors[PARAMS_B_G2].count = n_b;
     vectors[PARAMS_B_G1].scalars = vectors[PARAMS_B_G2].scalars = columns->v;
+    vectors[PARAMS_B_G2].in_g2 = true;
     return CUZK_OK;
 }
 
 /* --- Layout and tables ----------------------------------------------------------------------- */
 
-static size_t point_bytes(int which)
-{
-    return which == PARAMS_B_G2 ? G2_BYTES : G1_BYTES;
-}
-
 static void lay_out(struct setup *setup)
 {
     size_t offset = VK_BYTES(setup->shape->n_inputs);
     for (int which = PARAMS_H; which < PARAMS_VECTORS; which++) {
-        struct output_vector *vector = &setup->vectors[which];
+        struct multiples *vector = &setup->vectors[which];
+        vector->name = params_vector_name((enum params_vector)which);
         vector->offset = offset + 4;
-        vector->first_task = setup->n_tasks;
-        offset = vector->offset + vector->count * point_bytes(which);
-        setup->n_tasks += (vector->count + TASK_POINTS - 1) / TASK_POINTS;
-        setup->work_total += (double)vector->count * (which == PARAMS_B_G2 ? g2_weight : 1);
+        offset = vector->offset + vector->count * params_point_bytes((enum params_vector)which);
     }
     setup->file_bytes = offset;
 }
@@ -251,112 +236,24 @@ static enum cuzk_status make_vk(const struct setup *setup, uint8_t *bytes, struc
 
 /* --- The vectors ----------------------------------------------------------------------------- */
 
-static enum cuzk_status write_at(const struct setup *setup, size_t offset, const uint8_t *bytes,
-                                 size_t len, struct cuzk_error *err)
+static enum cuzk_status write_vectors(const struct setup *setup, struct cuzk_error *err)
 {
-    for (size_t done = 0; done < len;) {
-        ssize_t put = pwrite(setup->file.fd, bytes + done, len - done, (off_t)(offset + done));
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return error_errno(err, CUZK_IO, put < 0 ? errno : ENOSPC, "cannot write %s",
-                               setup->file.part);
-        done += (size_t)put;
-    }
-    return CUZK_OK;
-}
-
-/* h_i = τ^i (τ^m - 1) / δ, from i = first. */
-static void make_h_scalars(const struct setup *setup, size_t first, struct fr *scalars, size_t n)
-{
-    struct fr power;
-    fr_pow(&power, &setup->trapdoor->tau, first);
-    fr_mul(&power, &power, &setup->h_factor);
-    for (size_t i = 0; i < n; i++) {
-        scalars[i] = power;
-        fr_mul(&power, &power, &setup->trapdoor->tau);
-    }
-}
-
-/* What one task works with. */
-struct task_memory {
-    struct fr scalars[TASK_POINTS];
-    union {
-        struct g1_affine g1[TASK_POINTS];
-        struct g2_affine g2[TASK_POINTS];
-    } points;
-    uint8_t bytes[TASK_POINTS * G2_BYTES];
-};
-
-static enum cuzk_status make_points(const struct setup *setup, int which, size_t first, size_t n,
-                                    struct task_memory *memory, struct cuzk_error *err)
-{
-    const struct output_vector *vector = &setup->vectors[which];
-    const struct fr *scalars = memory->scalars;
-    if (which == PARAMS_H)
-        make_h_scalars(setup, first, memory->scalars, n);
-    else
-        scalars = vector->scalars + first;
-    size_t size = point_bytes(which);
-    if (which == PARAMS_B_G2) {
-        TRY(fixed_base_g2_mul(setup->g2, scalars, n, memory->points.g2, err));
-        for (size_t i = 0; i < n; i++)
-            g2_encode(memory->bytes + i * size, &memory->points.g2[i]);
-    } else {
-        TRY(fixed_base_g1_mul(setup->g1, scalars, n, memory->points.g1, err));
-        for (size_t i = 0; i < n; i++)
-            g1_encode(memory->bytes + i * size, &memory->points.g1[i]);
-    }
-    return write_at(setup, vector->offset + first * size, memory->bytes, n * size, err);
-}
-
-static bool has_failed(struct setup *setup)
-{
-    pthread_mutex_lock(&setup->lock);
-    bool failed = setup->status != CUZK_OK;
-    pthread_mutex_unlock(&setup->lock);
-    return failed;
-}
-
-static void points_task(void *context, size_t task)
-{
-    struct setup *setup = context;
-    if (has_failed(setup))
-        return;
-    int which = PARAMS_VECTORS - 1;
-    while (task < setup->vectors[which].first_task)
-        which--;
-    const struct output_vector *vector = &setup->vectors[which];
-    size_t first = (task - vector->first_task) * TASK_POINTS;
-    size_t n = vector->count - first < TASK_POINTS ? vector->count - first : TASK_POINTS;
-    struct cuzk_error err;
-    struct task_memory *memory = mem_alloc(1, sizeof *memory);
-    enum cuzk_status status = memory ? make_points(setup, which, first, n, memory, &err)
-                                     : error_set(&err, CUZK_NO_MEMORY, "no memory to make points");
-    mem_free(memory);
-    pthread_mutex_lock(&setup->lock);
-    if (status != CUZK_OK && setup->status == CUZK_OK) {
-        setup->status = status;
-        setup->err = err;
-    }
-    setup->work_done += (double)n * (which == PARAMS_B_G2 ? g2_weight : 1);
-    double share = setup->work_done / setup->work_total;
-    tell(setup, columns_share + (1 - columns_share) * share,
-         params_vector_name((enum params_vector)which));
-    pthread_mutex_unlock(&setup->lock);
-}
-
-static enum cuzk_status write_vectors(struct setup *setup, struct cuzk_error *err)
-{
+    const struct multiples_writer writer = {
+        .file = &setup->file,
+        .g1 = setup->g1,
+        .g2 = setup->g2,
+        .pool = setup->pool,
+        .progress = setup->progress,
+        .progress_context = setup->progress_context,
+        .progress_from = columns_share,
+    };
     for (int which = PARAMS_H; which < PARAMS_VECTORS; which++) {
         uint8_t count[4];
-        store_u32_be(count, (uint32_t)setup->vectors[which].count);
-        TRY(write_at(setup, setup->vectors[which].offset - 4, count, sizeof count, err));
+        const struct multiples *vector = &setup->vectors[which];
+        store_u32_be(count, (uint32_t)vector->count);
+        TRY(file_part_write(&setup->file, vector->offset - 4, count, sizeof count, err));
     }
-    run(setup->pool, setup->n_tasks, points_task, setup);
-    if (setup->status != CUZK_OK && err)
-        *err = setup->err;
-    return setup->status;
+    return multiples_write(&writer, setup->vectors, PARAMS_VECTORS, err);
 }
 
 /* --- All together ---------------------------------------------------------------------------- */
@@ -375,7 +272,7 @@ static enum cuzk_status write_files(struct setup *setup, const uint8_t *vk, cons
                                     struct cuzk_error *err)
 {
     size_t vk_bytes = VK_BYTES(setup->shape->n_inputs);
-    TRY(write_at(setup, 0, vk, vk_bytes, err));
+    TRY(file_part_write(&setup->file, 0, vk, vk_bytes, err));
     TRY(write_vectors(setup, err));
     return file_write(vk_path, vk, vk_bytes, err);
 }
@@ -425,7 +322,6 @@ enum cuzk_status setup_write(const struct shape *shape, const struct setup_trapd
         .pool = pool,
         .progress = progress,
         .progress_context = progress_context,
-        .lock = PTHREAD_MUTEX_INITIALIZER,
     };
     tell(&setup, 0, "columns");
     enum cuzk_status status = make_scalars(&setup, err);

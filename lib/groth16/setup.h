@@ -26,9 +26,13 @@ typedef void setup_progress_fn(void *context, double done, const char *what);
    be NULL. CUZK_INVALID_ARGUMENT: a trapdoor is zero, τ is in the domain, or some variable gets the
    point at infinity where none may be (part A.8). CUZK_IO names the file. CUZK_FAILED_PRECONDITION:
    another process writes it now. Memory: 96 bytes a variable, 190 MiB of tables and 8 MiB a thread;
-   for a 2 KiB PoRep about 460 MiB. */
+   for a 2 KiB PoRep about 460 MiB. The Lagrange form of what it writes: setup_lagrange.h. */
 enum cuzk_status setup_write(const struct shape *shape, const struct setup_trapdoor *trapdoor,
                              const char *path, struct pool *pool, setup_progress_fn *progress,
                              void *progress_context, struct cuzk_error *err);
+
+/* (τ^m - 1) / δ, m the circuit's domain: what h and its Lagrange form are powers of τ times. */
+void setup_quotient(struct fr *out, const struct shape *shape,
+                    const struct setup_trapdoor *trapdoor);
 
 #endif

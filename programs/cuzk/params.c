@@ -22,7 +22,7 @@ struct params_flags {
     enum cuzk_params_depth depth;
     const char *backend, *device;
     unsigned threads;
-    bool quiet;
+    bool lagrange, quiet;
 };
 
 static void print_usage(FILE *out)
@@ -31,7 +31,8 @@ static void print_usage(FILE *out)
         "Usage: cuzk params list   [--param-cache DIR]\n"
         "       cuzk params check  [--param-cache DIR] [--circuit ID]... [--digest | --deep] "
         "[FILE...]\n"
-        "       cuzk params gen    --circuit ID... --out DIR [--threads N] [--quiet]\n"
+        "       cuzk params gen    --circuit ID... --out DIR [--lagrange] [--threads N]\n"
+        "                          [--quiet]\n"
         "       cuzk params derive --circuit ID... [--param-cache DIR] [--backend NAME]\n"
         "                          [--device ID] [--threads N] [--quiet]\n\n"
         "list    all circuits, their files, and which of them are there\n"
@@ -50,6 +51,7 @@ static void print_usage(FILE *out)
         "points),\n"
         "                         and the Lagrange form against the parameters\n"
         "      --out DIR          where gen writes\n"
+        "      --lagrange         gen makes the Lagrange form too, from the trapdoors\n"
         "      --backend NAME     what derive works on: cuda (default), or cpu for small circuits\n"
         "      --device ID        index or UUID of the GPU (default: the first)\n"
         "      --threads N        default: all processors\n"
@@ -66,6 +68,7 @@ static int read_flags(int argc, char **argv, struct params_flags *flags)
         {"circuit", required_argument, NULL, 'c'},
         {"digest", no_argument, NULL, 'd'},
         {"deep", no_argument, NULL, 'D'},
+        {"lagrange", no_argument, NULL, 'l'},
         {"backend", required_argument, NULL, 'b'},
         {"device", required_argument, NULL, 'g'},
         {"threads", required_argument, NULL, 't'},
@@ -93,6 +96,9 @@ static int read_flags(int argc, char **argv, struct params_flags *flags)
             break;
         case 'D':
             flags->depth = CUZK_PARAMS_POINTS;
+            break;
+        case 'l':
+            flags->lagrange = true;
             break;
         case 'b':
             flags->backend = optarg;
@@ -234,24 +240,64 @@ static void show_progress(void *context, double done, const char *what)
         fputc('\n', stderr);
 }
 
+/* Ends a line of progress, tells the failure, returns its exit code. */
+static int exit_while_shown(const char *command, const struct shown *shown,
+                            const struct cuzk_error *err)
+{
+    if (shown->percent >= 0 && shown->percent < 100)
+        fputc('\n', stderr);
+    return exit_with_error(command, err);
+}
+
+typedef enum cuzk_status make_form_fn(const char *folder, const char *circuit,
+                                      const struct cuzk_derive_options *options,
+                                      struct cuzk_derive_report *report, struct cuzk_error *err);
+
+/* Makes a circuit's Lagrange form and tells; returns an exit code. */
+static int run_make_form(const struct params_flags *flags, const char *circuit, make_form_fn *make,
+                         const char *command)
+{
+    struct cuzk_error err;
+    struct shown shown = {.on = !flags->quiet && isatty(STDERR_FILENO), .percent = -1};
+    struct cuzk_derive_report report;
+    const struct cuzk_derive_options options = {.backend = flags->backend,
+                                                .device = flags->device,
+                                                .threads = flags->threads,
+                                                .progress = show_progress,
+                                                .progress_context = &shown};
+    const uint64_t start = clock_now_ns();
+    if (make(flags->folder, circuit, &options, &report, &err) != CUZK_OK)
+        return exit_while_shown(command, &shown, &err);
+    printf("%s: %s, %s, %llu bytes", circuit, report.made ? "made" : "already there", report.path,
+           (unsigned long long)report.bytes);
+    if (report.made)
+        printf(", %.1f s", (double)(clock_now_ns() - start) / 1e9);
+    putchar('\n');
+    return EXIT_CODE_OK;
+}
+
 static int run_gen(const struct params_flags *flags)
 {
+    static const char command[] = "cuzk params gen";
     if (flags->n_circuits == 0 || !flags->folder) {
         fprintf(stderr, "cuzk params gen: --circuit ID and --out DIR are needed\n");
         return EXIT_CODE_USAGE;
     }
     for (size_t i = 0; i < flags->n_circuits; i++) {
+        const char *circuit = flags->circuits[i];
         struct cuzk_error err;
         struct shown shown = {.on = !flags->quiet && isatty(STDERR_FILENO), .percent = -1};
         bool made;
-        if (cuzk_params_generate(flags->folder, flags->circuits[i], flags->threads, show_progress,
-                                 &shown, &made, &err) != CUZK_OK) {
-            if (shown.percent >= 0 && shown.percent < 100)
-                fputc('\n', stderr);
-            return exit_with_error("cuzk params gen", &err);
-        }
-        printf("%s: %s in %s (development parameters: INSECURE)\n", flags->circuits[i],
+        int code = EXIT_CODE_OK;
+        if (cuzk_params_generate(flags->folder, circuit, flags->threads, show_progress, &shown,
+                                 &made, &err) != CUZK_OK)
+            return exit_while_shown(command, &shown, &err);
+        printf("%s: %s in %s (development parameters: INSECURE)\n", circuit,
                made ? "made" : "already there", flags->folder);
+        if (flags->lagrange)
+            code = run_make_form(flags, circuit, cuzk_params_generate_lagrange, command);
+        if (code != EXIT_CODE_OK)
+            return code;
     }
     return EXIT_CODE_OK;
 }
@@ -265,26 +311,10 @@ static int run_derive(const struct params_flags *flags)
         return EXIT_CODE_USAGE;
     }
     for (size_t i = 0; i < flags->n_circuits; i++) {
-        struct cuzk_error err;
-        struct shown shown = {.on = !flags->quiet && isatty(STDERR_FILENO), .percent = -1};
-        struct cuzk_derive_report report;
-        const struct cuzk_derive_options options = {.backend = flags->backend,
-                                                    .device = flags->device,
-                                                    .threads = flags->threads,
-                                                    .progress = show_progress,
-                                                    .progress_context = &shown};
-        const uint64_t start = clock_now_ns();
-        if (cuzk_params_derive(flags->folder, flags->circuits[i], &options, &report, &err) !=
-            CUZK_OK) {
-            if (shown.percent >= 0 && shown.percent < 100)
-                fputc('\n', stderr);
-            return exit_with_error("cuzk params derive", &err);
-        }
-        printf("%s: %s, %s, %llu bytes", flags->circuits[i], report.made ? "made" : "already there",
-               report.path, (unsigned long long)report.bytes);
-        if (report.made)
-            printf(", %.1f s", (double)(clock_now_ns() - start) / 1e9);
-        putchar('\n');
+        int code =
+            run_make_form(flags, flags->circuits[i], cuzk_params_derive, "cuzk params derive");
+        if (code != EXIT_CODE_OK)
+            return code;
     }
     return EXIT_CODE_OK;
 }

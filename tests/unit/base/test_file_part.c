@@ -52,7 +52,7 @@ static void it_appears_whole(void **state)
     assert_ok(file_part_begin(&file, path, 5, &err), err);
     assert_string_equal(file.part, part);
     assert_content(part, "\0\0\0\0\0", 5);
-    assert_int_equal(pwrite(file.fd, "new", 3, 1), 3);
+    assert_ok(file_part_write(&file, 1, "new", 3, &err), err);
     assert_content(path, "old", 3);
     assert_ok(file_part_finish(&file, &err), err);
     assert_content(path, "\0new\0", 5);

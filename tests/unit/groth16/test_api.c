@@ -205,8 +205,33 @@ static void what_cannot_be_derived_is_told(void **state)
     assert_non_null(strstr(err.text, "winning-2k"));
 }
 
-/* A real form is made and passes the check, and one with two points exchanged does not. Two minutes
-   of a core, so only in the long tier. */
+/* From the trapdoors of development parameters: no backend takes part. */
+static void forms_of_development_parameters_are_made(void **state)
+{
+    const char *folder = folder_path(*state, "forms");
+    const struct cuzk_derive_options options = {.backend = "none", .threads = 2};
+    struct cuzk_derive_report report;
+    struct cuzk_params_report found;
+    struct cuzk_error err;
+    char path[1024];
+    name_form(folder, path);
+    write_form(folder, 1); /* a bad one is replaced */
+    assert_ok(cuzk_params_generate_lagrange(folder, "wpost-2k", &options, &report, &err), err);
+    assert_true(report.made);
+    assert_string_equal(report.path, path);
+    assert_int_equal(report.bytes, WINDOW_FORM_BYTES);
+    assert_ok(cuzk_params_check(folder, "wpost-2k", CUZK_PARAMS_LAYOUT, 1, &found, &err), err);
+    assert_int_equal(found.lagrange_bytes, WINDOW_FORM_BYTES);
+    assert_ok(cuzk_params_generate_lagrange(folder, "wpost-2k", &options, &report, &err), err);
+    assert_false(report.made);
+    assert_int_equal(report.bytes, WINDOW_FORM_BYTES);
+    assert_int_equal(cuzk_params_generate_lagrange(folder, "winning-2k", &options, &report, &err),
+                     CUZK_BAD_PARAMS); /* they come first */
+    assert_int_equal(unlink(path), 0);
+}
+
+/* A real form is made, is the one that the trapdoors give, and passes the check; one with two
+   points exchanged does not. Two minutes of a core, so only in the long tier. */
 static void a_real_form_passes_the_check(void **state)
 {
     if (!getenv("CUZK_TEST_LONG")) {
@@ -224,6 +249,13 @@ static void a_real_form_passes_the_check(void **state)
     assert_ok(cuzk_params_check(folder, "wpost-2k", CUZK_PARAMS_POINTS, 0, &report, &err), err);
     assert_int_equal(report.lagrange_bytes, WINDOW_FORM_BYTES);
     uint8_t *bytes = read_whole(made.path, &len);
+    assert_int_equal(unlink(made.path), 0);
+    assert_ok(cuzk_params_generate_lagrange(folder, "wpost-2k", &options, &made, &err), err);
+    assert_true(made.made);
+    uint8_t *same = read_whole(made.path, &len);
+    assert_int_equal(len, WINDOW_FORM_BYTES);
+    assert_memory_equal(same, bytes, len);
+    mem_free(same);
     memcpy(bytes + 4096, bytes + 4096 + 96, 96);
     write_whole(made.path, bytes, len);
     mem_free(bytes);
@@ -340,6 +372,7 @@ int main(void)
         cmocka_unit_test(forms_are_listed_and_checked),
         cmocka_unit_test(a_form_that_is_there_is_kept),
         cmocka_unit_test(what_cannot_be_derived_is_told),
+        cmocka_unit_test(forms_of_development_parameters_are_made),
         cmocka_unit_test(a_real_form_passes_the_check),
         cmocka_unit_test(proof_bytes_get_their_verdict),
         cmocka_unit_test(every_allocation_may_fail),
