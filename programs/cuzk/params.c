@@ -39,7 +39,7 @@ static void print_usage(FILE *out)
         "check   are files whole and the right ones? Without --circuit and FILE: all that are "
         "there\n"
         "gen     make development parameters: insecure, for tests only, in a folder of their own\n"
-        "derive  make the Lagrange form of parameters: a file beside them (26 GB for porep-32g),\n"
+        "derive  make the Lagrange form of parameters: a file beside them (25 GB for porep-32g),\n"
         "        with which a GPU proves faster. Once, in minutes, with a GPU to itself\n\n"
         "      --param-cache DIR  folder of v28-*.params (default: $FIL_PROOFS_PARAMETER_CACHE, "
         "else\n"
