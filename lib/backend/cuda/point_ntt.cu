@@ -124,7 +124,7 @@ __device__ void divide(const Fr &scalar, uint32_t k[2][5])
     subtract_small(k[1], -1);
 }
 
-/* For odd numbers k[0] + k[1]·l, modulo 4: l² is -1 - l. */
+/* For numbers k[0] + k[1]·l that 2 does not divide, modulo 4: l² is -1 - l. */
 __device__ Unit choose_unit(uint32_t k0, uint32_t k1)
 {
     if (k1 % 2 == 0)
