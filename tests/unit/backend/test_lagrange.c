@@ -2,6 +2,7 @@
    multiples of the generator, so that the sums of the form's definition are sums of numbers. */
 #include "chain.h"
 #include "points.h"
+#include "support/progress.h"
 
 #include "backend/backend.h"
 #include "r1cs/transpose.h"
@@ -124,20 +125,6 @@ static void assert_form(const char *backend, const struct sample *s)
     mem_free(f);
 }
 
-struct progress {
-    double done;
-    unsigned calls;
-};
-
-static void take_progress(void *context, double done, const char *what)
-{
-    struct progress *progress = context;
-    assert_true(done >= progress->done && done <= 1);
-    assert_non_null(what);
-    progress->done = done;
-    progress->calls++;
-}
-
 /* A backend that makes forms, with its device 0; false if this build or machine has none of that
    name. */
 static bool device_open(const char *name, unsigned threads, const struct backend **backend,
@@ -158,13 +145,12 @@ static void check_sample(struct sample *s, const char *name, unsigned threads)
     const struct backend *backend;
     struct backend_device *device;
     struct cuzk_error err;
-    struct progress progress = {0};
+    struct progress_log log = {0};
     if (!device_open(name, threads, &backend, &device))
         return;
-    assert_ok(backend->derive(device, s->shape, &s->key, &s->form, take_progress, &progress, &err),
-              err);
+    assert_ok(backend->derive(device, s->shape, &s->key, &s->form, log_progress, &log, &err), err);
     assert_form(name, s);
-    assert_true(progress.calls > 1 && progress.done > 0.999);
+    assert_true(log.calls > 1 && log.last > 0.999 && log.last <= 1);
     memset(s->form.h, 0, s->n * G1_BYTES);
     assert_ok(backend->derive(device, s->shape, &s->key, &s->form, NULL, NULL, &err), err);
     assert_form(name, s);

@@ -1,6 +1,7 @@
 /* Real 32 GiB PoRep input through the engine, where each partition is checked when its turn comes:
    what is wrong in one of them ends its job and nothing else. Devices and parameters are made
    up. */
+#include "support/sparse.h"
 #include "support/support.h"
 #include "unit/engine/fake.h"
 
@@ -9,9 +10,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "vanilla/c1.h"
-#include "vanilla/sparse.h"
 
 #include <cuzk/engine.h>
 #include <stdatomic.h>
@@ -31,22 +30,6 @@ static atomic_uint proved;    /* partitions, ever */
 static char folder[] = "/tmp/cuzk-check-XXXXXX";
 
 /* --- Input ------------------------------------------------------------------------- */
-
-static enum cuzk_status add_text(void *context, const void *bytes, size_t len,
-                                 struct cuzk_error *err)
-{
-    (void)err;
-    text_add_bytes(context, bytes, len);
-    return CUZK_OK;
-}
-
-static void spoil(struct sparse_sector *sector, unsigned partition, unsigned challenge)
-{
-    struct sparse_level *leaves = &sector->tree_r.level[0];
-    for (size_t i = 0; i < leaves->count; i++)
-        if (leaves->index[i] == sector->challenges[partition][challenge])
-            fr_add(&leaves->value[i], &leaves->value[i], &fr_one);
-}
 
 static int set_up(void **state)
 {

@@ -1,23 +1,14 @@
 /* Every kind of registered proof, from a made-up sector to the circuit: the C1 is written, read and
    checked, and its partition satisfies all rows. */
+#include "support/sparse.h"
 #include "support/support.h"
 
 #include "base/mem.h"
 #include "base/pool.h"
-#include "base/text.h"
 #include "r1cs/cs.h"
 #include "vanilla/c1.h"
-#include "vanilla/sparse.h"
 
 #include <string.h>
-
-static enum cuzk_status add_text(void *context, const void *bytes, size_t len,
-                                 struct cuzk_error *err)
-{
-    (void)err;
-    text_add_bytes(context, bytes, len);
-    return CUZK_OK;
-}
 
 static void make_text(const struct seal_proof *proof, struct text *text)
 {

@@ -1,11 +1,10 @@
 /* Partitions of one C1 checked one by one, in any order and by several threads at once. */
+#include "support/sparse.h"
 #include "support/support.h"
 
 #include "base/mem.h"
 #include "base/pool.h"
-#include "base/text.h"
 #include "vanilla/c1.h"
-#include "vanilla/sparse.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -19,23 +18,6 @@ enum { PARTITIONS = 10 };
 static struct text right; /* of a 32 GiB sector */
 static struct text wrong; /* the same with faults, see add_faults */
 static struct pool *pool;
-
-static enum cuzk_status add_text(void *context, const void *bytes, size_t len,
-                                 struct cuzk_error *err)
-{
-    (void)err;
-    text_add_bytes(context, bytes, len);
-    return CUZK_OK;
-}
-
-/* Another value for the replica node of a challenge, without its path: both show. */
-static void spoil(struct sparse_sector *sector, unsigned partition, unsigned challenge)
-{
-    struct sparse_level *leaves = &sector->tree_r.level[0];
-    for (size_t i = 0; i < leaves->count; i++)
-        if (leaves->index[i] == sector->challenges[partition][challenge])
-            fr_add(&leaves->value[i], &leaves->value[i], &fr_one);
-}
 
 /* Two in partition 3, one in partition 9. */
 static void add_faults(struct sparse_sector *sector)

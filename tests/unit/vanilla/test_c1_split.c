@@ -1,12 +1,11 @@
 /* A C1 whose partitions are read side by side: the same result and the same failure as in order,
    for any number of threads, as it is and in a wrapper. */
+#include "support/sparse.h"
 #include "support/support.h"
 
 #include "base/mem.h"
 #include "base/pool.h"
-#include "base/text.h"
 #include "vanilla/c1_internal.h"
-#include "vanilla/sparse.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,14 +18,6 @@ static struct text text;
 static size_t seams[PARTITIONS + 1];
 static struct pool *pools[4];
 static const unsigned pool_sizes[4] = {1, 2, 3, 16};
-
-static enum cuzk_status add_text(void *context, const void *bytes, size_t len,
-                                 struct cuzk_error *err)
-{
-    (void)err;
-    text_add_bytes(context, bytes, len);
-    return CUZK_OK;
-}
 
 static int set_up(void **state)
 {

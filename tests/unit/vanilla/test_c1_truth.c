@@ -1,24 +1,15 @@
 /* Sectors that are wrong in one place and consistent everywhere else: all trees are hashed again
    over the wrong value, so that only the check of that very value can notice. */
+#include "support/sparse.h"
 #include "support/support.h"
 
 #include "base/mem.h"
 #include "base/pool.h"
-#include "base/text.h"
 #include "math/poseidon.h"
 #include "vanilla/c1.h"
-#include "vanilla/sparse.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static enum cuzk_status add_text(void *context, const void *bytes, size_t len,
-                                 struct cuzk_error *err)
-{
-    (void)err;
-    text_add_bytes(context, bytes, len);
-    return CUZK_OK;
-}
 
 static struct fr *node_value(struct sparse_tree *tree, unsigned level, uint64_t index)
 {
