@@ -51,9 +51,10 @@ struct backend_device;
 struct backend_circuit;
 
 struct backend {
-    const char *name;  /* "cpu", "cuda", "sim" */
-    bool makes_proofs; /* false for sim: its sums are not a proof and never leave as one */
-    unsigned workers;  /* partitions in flight that a device works best with */
+    const char *name;   /* "cpu", "cuda", "sim" */
+    bool makes_proofs;  /* false for sim: its sums are not a proof and never leave as one */
+    unsigned workers;   /* partitions in flight that a device works best with */
+    bool uses_lagrange; /* it looks at a key's Lagrange form */
 
     /* Devices that this backend finds; CUZK_NO_DEVICE if it cannot run here. */
     enum cuzk_status (*count)(const struct backend_options *options, unsigned *n,

@@ -231,7 +231,8 @@ static enum cuzk_status fill_loaded(struct real_loaded *loaded, struct cuzk_erro
     TRY(check_vk_file(real, circuit, loaded->params, err));
     TRY(real_shape(real, circuit, &loaded->shape, err));
     TRY(params_match_shape(loaded->params, loaded->shape, err));
-    open_lagrange(loaded);
+    if (real->backend->uses_lagrange)
+        open_lagrange(loaded);
     TRY(load_on_devices(loaded, err));
     loaded->base.mapped_bytes =
         loaded->params->bytes + (loaded->lagrange ? loaded->lagrange->map.len : 0);

@@ -30,7 +30,7 @@ struct real_loaded {
     struct real *real;
     const struct circuit_info *circuit;
     struct params *params;
-    struct lagrange_file *lagrange; /* NULL: there is none, or none that is good */
+    struct lagrange_file *lagrange; /* NULL: none that is good, or the backend uses none */
     const struct shape *shape;
     struct backend_circuit *on[]; /* by device; NULL: not there */
 };

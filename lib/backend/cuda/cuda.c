@@ -192,6 +192,7 @@ const struct backend backend_cuda = {
     .name = "cuda",
     .makes_proofs = true,
     .workers = SLOTS_MAX,
+    .uses_lagrange = true,
     .count = device_count,
     .open = device_open,
     .close = device_close,

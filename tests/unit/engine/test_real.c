@@ -48,6 +48,7 @@ static struct real *open_real(void)
     assert_ok(real_open("cpu", folder, &options, &real, &err), err);
     remembering = *real->backend;
     remembering.load = load;
+    remembering.uses_lagrange = true;
     real->backend = &remembering;
     memset(&seen, 0, sizeof seen);
     return real;
@@ -98,6 +99,22 @@ static void without_a_form_nothing_is_said(void **state)
     char log[2048];
     unlink(form_path);
     struct real *real = open_real();
+    struct real_loaded *loaded = load_and_log(real, log);
+    assert_null(seen.key.lagrange.h);
+    assert_false(loaded->base.lagrange);
+    assert_int_equal(loaded->base.mapped_bytes, loaded->params->bytes);
+    assert_string_equal(log, "");
+    real_unload(&loaded->base);
+    real_close(real);
+}
+
+static void a_backend_without_use_for_forms_gets_none(void **state)
+{
+    (void)state;
+    char log[2048];
+    write_form(0);
+    struct real *real = open_real();
+    remembering.uses_lagrange = false;
     struct real_loaded *loaded = load_and_log(real, log);
     assert_null(seen.key.lagrange.h);
     assert_false(loaded->base.lagrange);
@@ -201,6 +218,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_form_nothing_is_said),
+        cmocka_unit_test(a_backend_without_use_for_forms_gets_none),
         cmocka_unit_test(devices_get_the_form_that_is_there),
         cmocka_unit_test(a_bad_form_is_told_and_left_out),
         cmocka_unit_test(a_form_with_a_bad_point_is_left_out),
