@@ -53,8 +53,8 @@ struct cuzk_engine_options {
     const char *state_dir;   /* folder of the job journal; NULL: nothing outlives the process */
     const char *backend;     /* "cpu", "cuda", "sim"; NULL: cuda if there is a device, else cpu */
     const char *devices;     /* comma-separated indices or UUIDs; NULL: all */
-    uint64_t vram_budget_bytes; /* of each CUDA device; 0: what is free */
-    unsigned threads;        /* of the cpu backend and of checks; 0: all of this process */
+    uint64_t vram_budget_bytes;     /* of each CUDA device; 0: what is free */
+    unsigned threads;               /* of the cpu backend and of checks; 0: all of this process */
     unsigned synthesis_concurrency; /* partitions synthesized at once; 0: 1 */
     unsigned synthesis_lookahead;   /* finished syntheses that may wait for a device; 0: 1 */
     unsigned workers_per_device;    /* 0: 1 on cpu, 14 on cuda */

@@ -14,7 +14,7 @@ enum { LABEL_VARIABLES = 521749 };
 
 static struct word_planes constant_word(uint32_t value)
 {
-    return (struct word_planes){ value, UINT32_MAX, value };
+    return (struct word_planes){value, UINT32_MAX, value};
 }
 
 /* Leaves room for the hash. */
@@ -22,11 +22,11 @@ static void label_witness(struct label_batch *batch, const struct sha256_number 
                           const struct sha256_number *parents, size_t n_parents, uint32_t layer,
                           const struct boolean node[64], struct num *label)
 {
-    static const struct witness_size size = { .n_aux = LABEL_VARIABLES, .n_full = 1 };
+    static const struct witness_size size = {.n_aux = LABEL_VARIABLES, .n_full = 1};
     struct label_job *job = &batch->jobs[batch->n];
     struct word_planes *message = job->message;
     if (!witness_skip(batch->cs->witness, &size, &job->witness)) {
-        *label = (struct num){ .var = VAR_ONE };
+        *label = (struct num){.var = VAR_ONE};
         return;
     }
     job->label = label;
@@ -37,8 +37,7 @@ static void label_witness(struct label_batch *batch, const struct sha256_number 
     for (size_t i = NODE / 32 + 2; i < HEADER / 32; i++)
         message[i] = constant_word(0);
     for (size_t i = 0; i < LABEL_PARENT_SLOTS; i++)
-        memcpy(&message[HEADER / 32 + 8 * i], parents[i % n_parents].word,
-               sizeof parents[0].word);
+        memcpy(&message[HEADER / 32 + 8 * i], parents[i % n_parents].word, sizeof parents[0].word);
     if (++batch->n == LABEL_BATCH_MAX)
         label_batch_finish(batch);
 }
@@ -62,14 +61,14 @@ void label_batch_finish(struct label_batch *batch)
 
 /* The hash with all its rows. */
 static struct num label_rows(struct cs *cs, const struct sha256_number *replica_id,
-                             const struct sha256_number *parents, size_t n_parents,
-                             uint32_t layer, const struct boolean node[64])
+                             const struct sha256_number *parents, size_t n_parents, uint32_t layer,
+                             const struct boolean node[64])
 {
     struct boolean *message = mem_alloc(MESSAGE_BITS, sizeof *message);
     struct boolean digest[SHA256_BITS];
     if (!message) {
         cs_fail(cs, CUZK_NO_MEMORY);
-        return (struct num){ .var = VAR_ONE };
+        return (struct num){.var = VAR_ONE};
     }
     memcpy(message, replica_id->bit, sizeof replica_id->bit);
     for (unsigned i = 0; i < 32; i++)

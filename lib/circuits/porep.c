@@ -70,14 +70,14 @@ static void synthesize_commitments(struct common *s)
     s->comm_c = num_alloc(cs, &partition->comm_c);
 
     cs_push(cs, "comm_r");
-    const struct num pair[2] = { s->comm_c, s->comm_r_last };
+    const struct num pair[2] = {s->comm_c, s->comm_r_last};
     num_enforce_equal(cs, comm_r, poseidon_circuit(cs, POSEIDON_TREE, 2, pair));
     cs_pop(cs);
 }
 
 static void prove_in_tree(struct common *s, struct merkle_batch *proofs, const char *name,
-                          const struct tree_path *path, const struct num *column,
-                          unsigned n_column, struct num root)
+                          const struct tree_path *path, const struct num *column, unsigned n_column,
+                          struct num root)
 {
     struct merkle_path way = sector_path(MERKLE_POSEIDON, &s->config->tree_r, path);
     cs_push(s->cs, name);
@@ -95,8 +95,8 @@ static void prove_parents(struct common *s, struct merkle_batch *proofs,
         const struct porep_column *column = &challenge->parents[p];
         for (unsigned layer = 0; layer < layers; layer++)
             columns[p][layer] = num_alloc(s->cs, &column->rows[layer]);
-        prove_in_tree(s, proofs, p < POREP_DRG_PARENTS ? "drg parent" : "exp parent",
-                      &column->path, columns[p], layers, s->comm_c);
+        prove_in_tree(s, proofs, p < POREP_DRG_PARENTS ? "drg parent" : "exp parent", &column->path,
+                      columns[p], layers, s->comm_c);
     }
 }
 
@@ -137,7 +137,7 @@ static void synthesize_challenge(struct common *s, const struct porep_challenge 
     struct cs *cs = s->cs;
     unsigned layers = s->config->layers;
     struct num columns[POREP_PARENTS][POREP_LAYERS_MAX];
-    struct num labels[POREP_LAYERS_MAX] = { { .var = VAR_ONE } };
+    struct num labels[POREP_LAYERS_MAX] = {{.var = VAR_ONE}};
     struct boolean node[64];
     struct merkle_batch proofs;
     merkle_batch_start(&proofs, cs);
@@ -155,8 +155,7 @@ static void synthesize_challenge(struct common *s, const struct porep_challenge 
     create_labels(s, node, columns, labels);
 
     struct num replica = num_add(cs, labels[layers - 1], data);
-    prove_in_tree(s, &proofs, "tree_r_last path", &challenge->tree_r, &replica, 1,
-                  s->comm_r_last);
+    prove_in_tree(s, &proofs, "tree_r_last path", &challenge->tree_r, &replica, 1, s->comm_r_last);
     prove_in_tree(s, &proofs, "own column", &challenge->tree_c, labels, layers, s->comm_c);
     merkle_batch_finish(&proofs);
 }
@@ -173,7 +172,7 @@ static void challenge_part(struct cs *cs, void *context, size_t index)
 void porep_synthesize(struct cs *cs, const void *input)
 {
     const struct porep_partition *partition = input;
-    struct common s = { .cs = cs, .partition = partition, .config = partition->config };
+    struct common s = {.cs = cs, .partition = partition, .config = partition->config};
     cs_push(cs, "porep");
     synthesize_commitments(&s);
     cs_parts(cs, s.config->challenges, challenge_part, &s);

@@ -16,12 +16,12 @@ enum {
 /* What the circuit depends on: fixed by the sector size. */
 struct porep_config {
     uint64_t sector_bytes;
-    uint64_t nodes;                /* sector_bytes / 32 */
-    unsigned layers;               /* 2 or 11 */
-    unsigned challenges;           /* per partition */
-    unsigned partitions;           /* interactive and synthetic PoRep */
-    struct tree_shape tree_d;      /* binary SHA-256 */
-    struct tree_shape tree_r;      /* Poseidon; tree_c has the same shape */
+    uint64_t nodes;           /* sector_bytes / 32 */
+    unsigned layers;          /* 2 or 11 */
+    unsigned challenges;      /* per partition */
+    unsigned partitions;      /* interactive and synthetic PoRep */
+    struct tree_shape tree_d; /* binary SHA-256 */
+    struct tree_shape tree_r; /* Poseidon; tree_c has the same shape */
 };
 
 /* A node of the graph opened in tree_c: its labels in layers 1 … L and its path. */
@@ -31,12 +31,12 @@ struct porep_column {
 };
 
 struct porep_challenge {
-    uint64_t node;                           /* the challenge */
-    struct fr data_leaf;                     /* node of the unsealed data */
-    struct tree_path tree_d;                 /* data_leaf up to comm_d */
+    uint64_t node;                              /* the challenge */
+    struct fr data_leaf;                        /* node of the unsealed data */
+    struct tree_path tree_d;                    /* data_leaf up to comm_d */
     struct porep_column parents[POREP_PARENTS]; /* 6 DRG parents, then 8 expander parents */
-    struct tree_path tree_r;                 /* replica node up to comm_r_last */
-    struct tree_path tree_c;                 /* own column up to comm_c */
+    struct tree_path tree_r;                    /* replica node up to comm_r_last */
+    struct tree_path tree_c;                    /* own column up to comm_c */
 };
 
 /* Everything that one partition's witness depends on. Made by vanilla/ from checked bytes; all

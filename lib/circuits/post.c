@@ -67,7 +67,7 @@ static void synthesize_sector(struct cs *cs, const struct post_config *config,
     struct num comm_r = num_alloc(cs, &sector->comm_r);
     num_inputize(cs, comm_r);
     cs_push(cs, "comm_r");
-    const struct num pair[2] = { comm_c, comm_r_last };
+    const struct num pair[2] = {comm_c, comm_r_last};
     num_enforce_equal(cs, comm_r, poseidon_circuit(cs, POSEIDON_TREE, 2, pair));
     cs_pop(cs);
     for (unsigned i = 0; i < config->challenges; i++) {

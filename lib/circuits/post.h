@@ -9,8 +9,8 @@
 /* What the circuit depends on. */
 struct post_config {
     uint64_t sector_bytes;
-    unsigned sectors;     /* slots of a partition: 66 in winning, 2, 2349 or 2300 in window */
-    unsigned challenges;  /* of each sector: 1 in winning, 10 in window */
+    unsigned sectors;    /* slots of a partition: 66 in winning, 2, 2349 or 2300 in window */
+    unsigned challenges; /* of each sector: 1 in winning, 10 in window */
     struct tree_shape tree_r;
 };
 

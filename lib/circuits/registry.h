@@ -15,15 +15,15 @@ enum proof_kind {
 
 /* One circuit. Entries are static and never change. */
 struct circuit_info {
-    const char *id;           /* "porep-32g", "winning-2k", …: <kind>-<size> */
+    const char *id; /* "porep-32g", "winning-2k", …: <kind>-<size> */
     enum proof_kind kind;
     uint64_t sector_bytes;
-    const char *size_text;    /* "32GiB" */
-    unsigned partitions;      /* of one proof; 1 for PoSt (window: the caller decides how many) */
-    uint32_t n_inputs;        /* with the constant 1: the params file's ic count */
-    uint64_t params_bytes;    /* size of the .params file, part I.2 */
-    const char *params_name;  /* "v28-….params" without the ending, part H */
-    const char *params_digest;/* 32 hex digits, part H; "" if unpublished */
+    const char *size_text;     /* "32GiB" */
+    unsigned partitions;       /* of one proof; 1 for PoSt (window: the caller decides how many) */
+    uint32_t n_inputs;         /* with the constant 1: the params file's ic count */
+    uint64_t params_bytes;     /* size of the .params file, part I.2 */
+    const char *params_name;   /* "v28-….params" without the ending, part H */
+    const char *params_digest; /* 32 hex digits, part H; "" if unpublished */
     const char *vk_digest;
 };
 

@@ -1,9 +1,9 @@
 #include "circuits/sector.h"
 
 const struct sector_size sector_sizes[SECTOR_SIZES] = {
-    { 1 * KIB, 8, 4, 0 },   { 2 * KIB, 8, 0, 0 },  { 4 * KIB, 8, 2, 0 },   { 8 * KIB, 8, 4, 0 },
-    { 16 * KIB, 8, 8, 0 },  { 32 * KIB, 8, 8, 2 }, { 8 * MIB, 8, 0, 0 },   { 16 * MIB, 8, 2, 0 },
-    { 512 * MIB, 8, 0, 0 }, { 1 * GIB, 8, 2, 0 },  { 32 * GIB, 8, 8, 0 },  { 64 * GIB, 8, 8, 2 },
+    {1 * KIB, 8, 4, 0},   {2 * KIB, 8, 0, 0},  {4 * KIB, 8, 2, 0},  {8 * KIB, 8, 4, 0},
+    {16 * KIB, 8, 8, 0},  {32 * KIB, 8, 8, 2}, {8 * MIB, 8, 0, 0},  {16 * MIB, 8, 2, 0},
+    {512 * MIB, 8, 0, 0}, {1 * GIB, 8, 2, 0},  {32 * GIB, 8, 8, 0}, {64 * GIB, 8, 8, 2},
 };
 
 const struct sector_size *sector_size(uint64_t bytes)

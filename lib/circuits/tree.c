@@ -12,7 +12,7 @@ static void append_level(struct tree_shape *shape, unsigned arity)
 void tree_shape_poseidon(struct tree_shape *out, uint64_t leaves, unsigned base, unsigned sub,
                          unsigned top)
 {
-    *out = (struct tree_shape){ .base = base, .sub = sub, .top = top };
+    *out = (struct tree_shape){.base = base, .sub = sub, .top = top};
     uint64_t base_leaves = leaves / (sub ? sub : 1) / (top ? top : 1);
     uint64_t reached = 1;
     for (; reached < base_leaves; reached *= base)

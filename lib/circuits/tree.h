@@ -8,10 +8,10 @@ enum { TREE_LEVELS_MAX = 40 };
 
 /* Levels from the leaves up, each with its arity (2, 4 or 8). */
 struct tree_shape {
-    unsigned base, sub, top;           /* arities as in the names, 0 = absent; 2,0,0 for tree_d */
+    unsigned base, sub, top; /* arities as in the names, 0 = absent; 2,0,0 for tree_d */
     unsigned levels;
     uint8_t arity[TREE_LEVELS_MAX];
-    unsigned siblings;                 /* of one path: sum of arity − 1 */
+    unsigned siblings; /* of one path: sum of arity − 1 */
 };
 
 /* An inclusion path: the leaf's index, and the siblings of each level in order, without the node

@@ -27,7 +27,7 @@ static struct update_config make_config(const struct sector_size *size, bool pos
 {
     uint64_t nodes = size->bytes / SECTOR_NODE_BYTES;
     bool tiny = size->bytes <= 32 * KIB;
-    struct update_config c = { .sector_bytes = size->bytes, .poseidon = poseidon };
+    struct update_config c = {.sector_bytes = size->bytes, .poseidon = poseidon};
     c.partitions = size->bytes <= 8 * KIB ? 1 : tiny ? 2 : size->bytes <= 16 * MIB ? 4 : 16;
     c.challenges = size->bytes <= 16 * MIB ? 10 : 86;
     c.apex_leaves = size->bytes <= 8 * KIB ? 8 : UPDATE_APEX_LEAVES_MAX;
@@ -100,7 +100,7 @@ static struct num input_num(struct cs *cs, const struct fr *value)
 
 static struct num hash2(struct cs *cs, enum poseidon_domain domain, struct num a, struct num b)
 {
-    const struct num pair[2] = { a, b };
+    const struct num pair[2] = {a, b};
     return poseidon_circuit(cs, domain, 2, pair);
 }
 
@@ -128,7 +128,7 @@ static void synthesize_inputs(struct common *s, const struct update_partition *p
 static void synthesize_apex(struct common *s, const struct num *path)
 {
     struct cs *cs = s->cs;
-    static const uint8_t binary[UPDATE_PARTITION_BITS_MAX] = { 2, 2, 2, 2 };
+    static const uint8_t binary[UPDATE_PARTITION_BITS_MAX] = {2, 2, 2, 2};
     struct num row[UPDATE_APEX_LEAVES_MAX];
     memcpy(row, s->apex_leaves, sizeof row);
     cs_push(cs, "apex tree");
@@ -189,8 +189,7 @@ static void digest_bits(struct common *s, unsigned j, struct boolean bits[FR_BIT
 static struct boolean *challenge_bits(struct common *s)
 {
     const struct update_config *config = s->config;
-    struct boolean *all =
-        mem_alloc((size_t)config->challenges * config->node_bits, sizeof *all);
+    struct boolean *all = mem_alloc((size_t)config->challenges * config->node_bits, sizeof *all);
     if (!all)
         return NULL;
     struct boolean *out = all;
@@ -218,7 +217,7 @@ static struct num high_bits_rows(struct common *s, const struct boolean *challen
     for (unsigned i = 0; i < UPDATE_HS; i++) {
         unsigned h = s->config->hs[i];
         struct num top = num_pack_bits(cs, challenge + s->config->node_bits - h, h);
-        struct num chosen = { s->h_bits[i].var, s->h_bits[i].value ? fr_one : fr_zero };
+        struct num chosen = {s->h_bits[i].var, s->h_bits[i].value ? fr_one : fr_zero};
         products[i] = num_mul(cs, top, chosen);
         fr_add(&sum, &sum, &products[i].value);
     }
@@ -246,7 +245,7 @@ static struct num high_bits(struct common *s, const struct boolean *challenge)
         .externals = externals,
         .n_externals = n,
     };
-    struct num high = { .var = VAR_ONE };
+    struct num high = {.var = VAR_ONE};
     if (cs_template_begin(s->cs, &use, &high.var, 1)) {
         high = high_bits_rows(s, challenge);
         cs_template_end(s->cs, &high.var, 1);
@@ -270,7 +269,7 @@ static struct num select_apex_leaf(struct common *s, const struct boolean *bits)
         .externals = externals,
         .n_externals = config->apex_leaves + config->apex_bits,
     };
-    struct num leaf = { .var = VAR_ONE };
+    struct num leaf = {.var = VAR_ONE};
     if (cs_template_begin(s->cs, &use, &leaf.var, 1)) {
         leaf = num_select(s->cs, leaves, bits, config->apex_bits);
         cs_template_end(s->cs, &leaf.var, 1);
@@ -331,7 +330,7 @@ static void challenge_part(struct cs *cs, void *context, size_t index)
 void update_synthesize(struct cs *cs, const void *input)
 {
     const struct update_partition *partition = input;
-    struct common s = { .cs = cs, .input = partition, .config = partition->config };
+    struct common s = {.cs = cs, .input = partition, .config = partition->config};
     cs_push(cs, "update");
     synthesize_inputs(&s, partition);
     synthesize_commitments(&s, partition);

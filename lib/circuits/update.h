@@ -16,20 +16,20 @@ enum {
 /* What the circuit depends on. */
 struct update_config {
     uint64_t sector_bytes;
-    bool poseidon;              /* the Poseidon form; it has one partition with all challenges */
+    bool poseidon; /* the Poseidon form; it has one partition with all challenges */
     unsigned partitions;
-    unsigned challenges;        /* of each partition */
-    unsigned node_bits;         /* log2 of the number of nodes: bits of a challenge */
-    unsigned partition_bits;    /* log2 partitions: a challenge's top bits */
-    unsigned apex_leaves;       /* of each partition; 0 in the Poseidon form */
-    unsigned apex_bits;         /* log2 apex_leaves */
-    unsigned random_bits;       /* of a challenge: node_bits − partition_bits */
+    unsigned challenges;     /* of each partition */
+    unsigned node_bits;      /* log2 of the number of nodes: bits of a challenge */
+    unsigned partition_bits; /* log2 partitions: a challenge's top bits */
+    unsigned apex_leaves;    /* of each partition; 0 in the Poseidon form */
+    unsigned apex_bits;      /* log2 apex_leaves */
+    unsigned random_bits;    /* of a challenge: node_bits − partition_bits */
     unsigned challenges_per_digest;
     unsigned digests;
     unsigned hs[UPDATE_HS];
-    unsigned h_select;          /* 2^i of the h = hs[i] in use */
-    struct tree_shape tree_r;   /* Poseidon: replicas old and new */
-    struct tree_shape path_d;   /* of tree_d_new, from a leaf up to its apex leaf; in the Poseidon
+    unsigned h_select;        /* 2^i of the h = hs[i] in use */
+    struct tree_shape tree_r; /* Poseidon: replicas old and new */
+    struct tree_shape path_d; /* of tree_d_new, from a leaf up to its apex leaf; in the Poseidon
                                    form up to the root, with tree_r's shape */
 };
 
@@ -49,7 +49,7 @@ struct update_partition {
     struct fr comm_r_old;
     struct fr comm_d_new;
     struct fr comm_r_new;
-    struct fr comm_c;     /* the same before and after */
+    struct fr comm_c; /* the same before and after */
     struct fr root_r_old;
     struct fr root_r_new;
     struct fr apex_leaves[UPDATE_APEX_LEAVES_MAX];

@@ -241,8 +241,7 @@ void srs_dispatch(struct cuzk_engine *engine)
 {
     for (size_t i = 0; i < CORE_SRS_MAX; i++) {
         struct srs_entry *entry = &engine->srs[i];
-        if (entry->state == SRS_ABSENT && is_wanted(entry) && !entry->crowded &&
-            !entry->failed)
+        if (entry->state == SRS_ABSENT && is_wanted(entry) && !entry->crowded && !entry->failed)
             start_load(engine, entry);
         else if (is_loaded(entry) && entry->references == 0 && (entry->stale || entry->evict))
             start_unload(engine, entry);

@@ -10,19 +10,19 @@
 enum boolean_kind { BOOLEAN_CONSTANT, BOOLEAN_PLAIN, BOOLEAN_NEGATED };
 
 struct boolean {
-    struct var var;  /* has no meaning in a constant */
-    uint8_t kind;    /* enum boolean_kind */
-    bool value;      /* of the Boolean itself, after negation */
+    struct var var; /* has no meaning in a constant */
+    uint8_t kind;   /* enum boolean_kind */
+    bool value;     /* of the Boolean itself, after negation */
 };
 
 static inline struct boolean boolean_constant(bool value)
 {
-    return (struct boolean){ .kind = BOOLEAN_CONSTANT, .value = value };
+    return (struct boolean){.kind = BOOLEAN_CONSTANT, .value = value};
 }
 
 static inline struct boolean boolean_plain(struct var var, bool value)
 {
-    return (struct boolean){ .var = var, .kind = BOOLEAN_PLAIN, .value = value };
+    return (struct boolean){.var = var, .kind = BOOLEAN_PLAIN, .value = value};
 }
 
 static inline bool boolean_is_constant(struct boolean a)

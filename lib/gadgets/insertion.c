@@ -52,7 +52,6 @@ static void insert4(struct cs *cs, struct num x, const struct boolean b[2], cons
     out[3] = num_pick(cs, b[1], t, e[2]);
 }
 
-
 static void insert8(struct cs *cs, struct num x, const struct boolean b[3], const struct num e[7],
                     struct num out[8])
 {
@@ -96,8 +95,8 @@ struct insertion_size num_insert_size(unsigned arity)
 {
     CHECK(arity == 2 || arity == 4 || arity == 8);
     if (arity == 2)
-        return (struct insertion_size){ .n_full = 2 };
+        return (struct insertion_size){.n_full = 2};
     if (arity == 4)
-        return (struct insertion_size){ .n_full = 8 };
-    return (struct insertion_size){ .n_bits = 2, .n_full = 20 };
+        return (struct insertion_size){.n_full = 8};
+    return (struct insertion_size){.n_bits = 2, .n_full = 20};
 }

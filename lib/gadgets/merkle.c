@@ -64,7 +64,7 @@ static struct num prove_level(struct cs *cs, enum merkle_hash hash, unsigned ari
         for (unsigned i = 0; i < n_bits; i++)
             bits[i] = boolean_plain(outs[i], false);
         for (size_t i = 0; i < n_nodes; i++)
-            nodes[i] = (struct num){ .var = outs[n_bits + i] };
+            nodes[i] = (struct num){.var = outs[n_bits + i]};
     }
     return finish_level(cs, hash, nodes);
 }
@@ -118,7 +118,7 @@ static struct num given_level(struct cs *cs, enum merkle_hash hash, unsigned ari
         cs_template_end(cs, outs, n_nodes);
     } else {
         for (size_t i = 0; i < n_nodes; i++)
-            nodes[i] = (struct num){ .var = outs[i] };
+            nodes[i] = (struct num){.var = outs[i]};
     }
     return finish_level(cs, hash, nodes);
 }

@@ -29,7 +29,7 @@ static struct witness_size size_of(unsigned column, const struct merkle_path *pa
 /* A system that appends to the job's room. */
 static struct cs job_system(const struct merkle_batch *batch, struct merkle_job *job)
 {
-    return (struct cs){ .driver = batch->cs->driver, .witness = &job->witness };
+    return (struct cs){.driver = batch->cs->driver, .witness = &job->witness};
 }
 
 /* The index as a public input; nothing comes after it. */
@@ -91,7 +91,7 @@ static void hash_together(struct merkle_batch *batch, unsigned arity)
     }
     poseidon_traces(NULL, arity, POSEIDON_TREE, n, inputs, traces);
     for (size_t i = 0; i < n; i++) {
-        struct num digest = { var_aux(jobs[i]->witness.n_aux - 1), traces[i][len - 1] };
+        struct num digest = {var_aux(jobs[i]->witness.n_aux - 1), traces[i][len - 1]};
         next_level(batch, jobs[i], &digest);
     }
 }

@@ -17,8 +17,8 @@ enum { MERKLE_BATCH_MAX = POSEIDON_LANES };
 struct merkle_job {
     struct witness witness; /* the room for it */
     struct merkle_path path;
-    unsigned arity; /* of the next hash, 0 when all are done */
-    unsigned level; /* of the path, that comes after that hash */
+    unsigned arity;                       /* of the next hash, 0 when all are done */
+    unsigned level;                       /* of the path, that comes after that hash */
     struct fr inputs[POSEIDON_ARITY_MAX]; /* of that hash */
 };
 

@@ -6,7 +6,7 @@
 
 struct num num_alloc(struct cs *cs, const struct fr *value)
 {
-    return (struct num){ .var = cs_num(cs, value), .value = *value };
+    return (struct num){.var = cs_num(cs, value), .value = *value};
 }
 
 /* a · 1 = b, or any other row whose second factor is 1. */
@@ -48,7 +48,7 @@ static struct fr value_of_bits(const struct boolean *bits, size_t n)
 /* 0 · 0 = Σ 2^i bits[i] − x. (The sum is on the C side and A and B are empty.) */
 static void enforce_unpacking(struct cs *cs, struct num x, const struct boolean bits[FR_BITS])
 {
-    struct lc sum = { 0 };
+    struct lc sum = {0};
     for (unsigned i = 0; i < FR_BITS; i++)
         boolean_add_to(&sum, row_pow2(i), bits[i]);
     lc_sub_var(&sum, x.var);
@@ -82,7 +82,7 @@ void num_to_bits(struct cs *cs, struct num x, struct boolean bits[FR_BITS])
     uint64_t limbs[4];
     fr_to_limbs(limbs, &x.value);
     struct var outs[FR_BITS];
-    struct cs_template use = { .name = "to-bits", .externals = &x.var, .n_externals = 1 };
+    struct cs_template use = {.name = "to-bits", .externals = &x.var, .n_externals = 1};
     if (cs_template_begin(cs, &use, outs, FR_BITS)) {
         for (unsigned i = 0; i < FR_BITS; i++) {
             bits[i] = boolean_bit(cs, limbs[i / 64] >> i % 64 & 1);
@@ -139,7 +139,7 @@ static void enforce_packing(struct cs *cs, const struct boolean *bits, size_t n,
 {
     if (!row_wanted(cs))
         return;
-    struct lc sum = { 0 };
+    struct lc sum = {0};
     struct row row;
     row_start(&row);
     for (size_t i = 0; i < n; i++)
@@ -171,7 +171,7 @@ void num_decompose(struct cs *cs, struct num x, size_t n, struct boolean *bits)
         return;
     }
     struct var outs[FR_BITS];
-    struct cs_template use = { .name = "decompose", .externals = &x.var, .n_externals = 1 };
+    struct cs_template use = {.name = "decompose", .externals = &x.var, .n_externals = 1};
     if (cs_template_begin(cs, &use, outs, FR_BITS)) {
         decompose_rows(cs, x, limbs, FR_BITS, bits);
         for (unsigned i = 0; i < FR_BITS; i++)
@@ -242,7 +242,7 @@ struct num num_square(struct cs *cs, struct num a)
 struct num num_pack_bits(struct cs *cs, const struct boolean *bits, size_t n)
 {
     n = n < FR_CAPACITY ? n : FR_CAPACITY;
-    struct num packed = { .value = value_of_bits(bits, n) };
+    struct num packed = {.value = value_of_bits(bits, n)};
     struct var externals[FR_CAPACITY];
     bool plain = true;
     for (size_t i = 0; i < n; i++) {
@@ -250,7 +250,7 @@ struct num num_pack_bits(struct cs *cs, const struct boolean *bits, size_t n)
         plain = plain && bits[i].kind == BOOLEAN_PLAIN;
     }
     /* Packed digests are all alike; shorter or mixed bits are packed once or twice in a circuit. */
-    struct cs_template use = { .name = "pack", .externals = externals, .n_externals = n };
+    struct cs_template use = {.name = "pack", .externals = externals, .n_externals = n};
     bool templated = plain && n == FR_CAPACITY && row_wanted(cs);
     if (templated && !cs_template_begin(cs, &use, &packed.var, 1))
         return packed;

@@ -116,7 +116,7 @@ static void first_round(struct symbolic *s, enum poseidon_domain domain, const s
     fr_add(&tag, &tag, &before[0]);
     fr_pow(&constant, &tag, 5);
     fr_add(&constant, &constant, &after[0]);
-    s->basis[0] = (struct num){ .var = VAR_ONE, .value = fr_one };
+    s->basis[0] = (struct num){.var = VAR_ONE, .value = fr_one};
     for (unsigned i = 1; i < s->width; i++)
         s->basis[i] = sbox(s->cs, inputs[i - 1], &before[i], &after[i]);
     mix(s, s->constants->mds);
@@ -159,7 +159,7 @@ static struct num permutation(struct symbolic *s, enum poseidon_domain domain,
 static struct num poseidon_rows(struct cs *cs, enum poseidon_domain domain, unsigned arity,
                                 const struct num *inputs)
 {
-    struct num digest = { .var = VAR_ONE };
+    struct num digest = {.var = VAR_ONE};
     struct symbolic *s = mem_alloc(1, sizeof *s);
     if (!s) {
         cs_fail(cs, CUZK_NO_MEMORY);
@@ -168,7 +168,7 @@ static struct num poseidon_rows(struct cs *cs, enum poseidon_domain domain, unsi
     s->cs = cs;
     s->constants = poseidon_constants(arity);
     s->width = s->constants->width;
-    s->lc = (struct lc){ 0 };
+    s->lc = (struct lc){0};
     digest = permutation(s, domain, inputs);
     lc_free(&s->lc);
     mem_free(s);
@@ -182,19 +182,21 @@ static struct num poseidon_witness(struct cs *cs, enum poseidon_domain domain, u
     size_t len = poseidon_trace_len(arity);
     struct fr *trace = witness_extend_full(cs->witness, (uint32_t)len);
     if (!trace)
-        return (struct num){ .var = VAR_ONE };
+        return (struct num){.var = VAR_ONE};
     for (unsigned i = 0; i < arity; i++)
         values[i] = inputs[i].value;
     poseidon_trace(trace, arity, domain, values);
-    return (struct num){ .var = var_aux(cs->witness->n_aux - 1), .value = trace[len - 1] };
+    return (struct num){.var = var_aux(cs->witness->n_aux - 1), .value = trace[len - 1]};
 }
 
 static const char *template_name(enum poseidon_domain domain, unsigned arity)
 {
     if (domain == POSEIDON_RANDOMNESS)
         return "poseidon2-randomness";
-    return arity == 2 ? "poseidon2" : arity == 4 ? "poseidon4" : arity == 8 ? "poseidon8"
-                                                                            : "poseidon11";
+    return arity == 2   ? "poseidon2"
+           : arity == 4 ? "poseidon4"
+           : arity == 8 ? "poseidon8"
+                        : "poseidon11";
 }
 
 struct num poseidon_circuit(struct cs *cs, enum poseidon_domain domain, unsigned arity,
@@ -211,7 +213,7 @@ struct num poseidon_circuit(struct cs *cs, enum poseidon_domain domain, unsigned
         .externals = externals,
         .n_externals = arity,
     };
-    struct num digest = { .var = VAR_ONE };
+    struct num digest = {.var = VAR_ONE};
     if (cs_template_begin(cs, &use, &digest.var, 1)) {
         digest = poseidon_rows(cs, domain, arity, inputs);
         cs_template_end(cs, &digest.var, 1);

@@ -15,9 +15,9 @@ struct row {
 
 static inline void row_start(struct row *row)
 {
-    row->a = (struct lc){ .terms = row->terms[0], .capacity = ROW_TERMS_MAX };
-    row->b = (struct lc){ .terms = row->terms[1], .capacity = ROW_TERMS_MAX };
-    row->c = (struct lc){ .terms = row->terms[2], .capacity = ROW_TERMS_MAX };
+    row->a = (struct lc){.terms = row->terms[0], .capacity = ROW_TERMS_MAX};
+    row->b = (struct lc){.terms = row->terms[1], .capacity = ROW_TERMS_MAX};
+    row->c = (struct lc){.terms = row->terms[2], .capacity = ROW_TERMS_MAX};
 }
 
 static inline void row_enforce(struct cs *cs, struct row *row)

@@ -34,7 +34,7 @@ static void extend_message(struct multieq *equations, struct uint32 w[64])
     for (size_t t = 16; t < 64; t++) {
         struct uint32 s0 = sigma(equations->cs, &w[t - 15], 7, 18, 3, true);
         struct uint32 s1 = sigma(equations->cs, &w[t - 2], 17, 19, 10, true);
-        const struct uint32 *addends[] = { &w[t - 16], &s0, &w[t - 7], &s1 };
+        const struct uint32 *addends[] = {&w[t - 16], &s0, &w[t - 7], &s1};
         w[t] = uint32_add(equations, addends, 4);
     }
 }
@@ -103,7 +103,7 @@ static void compress_rows(struct cs *cs, const struct boolean message[SHA256_BLO
     addends_put(&for_a, &state[0]);
     addends_put(&for_e, &state[4]);
     for (size_t i = 0; i < 8; i++) {
-        const struct uint32 *addends[] = { &state[i], &s[i] };
+        const struct uint32 *addends[] = {&state[i], &s[i]};
         if (i == 0 || i == 4)
             state[i] = addends_sum(&equations, i == 0 ? &for_a : &for_e);
         else
@@ -126,19 +126,23 @@ struct block_kind {
 #define ALL UINT32_MAX
 
 static const struct block_kind block_kinds[] = {
-    { .name = "sha256-k0", .constant_state = true, .variant_word = 8,
-      .constant = { [7] = NUMBER_END, [8] = ALL, [11] = ALL, ALL, ALL, ALL, ALL } },
-    { .name = "sha256-k1", .variant_word = -1,
-      .constant = { [7] = NUMBER_END, [15] = NUMBER_END } },
-    { .name = "sha256-k2", .variant_word = -1,
-      .constant = { [7] = NUMBER_END, [8] = ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL },
-      .value = { [8] = 0x80000000, [15] = 9984 } },
-    { .name = "sha256-k3", .constant_state = true, .variant_word = -1,
-      .constant = { [7] = NUMBER_END, [15] = NUMBER_END } },
-    { .name = "sha256-k4", .variant_word = -1,
-      .constant = { ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL,
-                    ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL },
-      .value = { [0] = 0x80000000, [15] = 512 } },
+    {.name = "sha256-k0",
+     .constant_state = true,
+     .variant_word = 8,
+     .constant = {[7] = NUMBER_END, [8] = ALL, [11] = ALL, ALL, ALL, ALL, ALL}},
+    {.name = "sha256-k1", .variant_word = -1, .constant = {[7] = NUMBER_END, [15] = NUMBER_END}},
+    {.name = "sha256-k2",
+     .variant_word = -1,
+     .constant = {[7] = NUMBER_END, [8] = ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL},
+     .value = {[8] = 0x80000000, [15] = 9984}},
+    {.name = "sha256-k3",
+     .constant_state = true,
+     .variant_word = -1,
+     .constant = {[7] = NUMBER_END, [15] = NUMBER_END}},
+    {.name = "sha256-k4",
+     .variant_word = -1,
+     .constant = {ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL},
+     .value = {[0] = 0x80000000, [15] = 512}},
 };
 
 static bool message_matches(const struct block_kind *kind, const struct word_planes message[16])

@@ -17,7 +17,7 @@
 enum { HALF = SHA256_LANES / 2, BLOCK_WORDS_MAX = 448 };
 
 /* The lane of a message: the first four are in one half of the words of 64 bits. */
-static const unsigned lane_of[SHA256_LANES] = { 0, 1, 4, 5, 2, 3, 6, 7 };
+static const unsigned lane_of[SHA256_LANES] = {0, 1, 4, 5, 2, 3, 6, 7};
 
 typedef __m256i v32;
 
@@ -52,7 +52,7 @@ static inline v32 set32(uint32_t value)
 /* low + 2^32 · high in each lane. */
 static inline struct v64 join(v32 low, v32 high)
 {
-    return (struct v64){ { _mm256_unpacklo_epi32(low, high), _mm256_unpackhi_epi32(low, high) } };
+    return (struct v64){{_mm256_unpacklo_epi32(low, high), _mm256_unpackhi_epi32(low, high)}};
 }
 
 static inline struct v64 widen(v32 a)
@@ -62,20 +62,20 @@ static inline struct v64 widen(v32 a)
 
 static inline struct v64 add(struct v64 a, struct v64 b)
 {
-    return (struct v64){ { _mm256_add_epi64(a.half[0], b.half[0]),
-                           _mm256_add_epi64(a.half[1], b.half[1]) } };
+    return (struct v64){
+        {_mm256_add_epi64(a.half[0], b.half[0]), _mm256_add_epi64(a.half[1], b.half[1])}};
 }
 
 static inline struct v64 shr64(struct v64 a, int by)
 {
-    return (struct v64){ { _mm256_srli_epi64(a.half[0], by), _mm256_srli_epi64(a.half[1], by) } };
+    return (struct v64){{_mm256_srli_epi64(a.half[0], by), _mm256_srli_epi64(a.half[1], by)}};
 }
 
 /* The lower 32 bits of each lane. */
 static inline v32 narrow(struct v64 a)
 {
-    return _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a.half[0]),
-                                                 _mm256_castsi256_ps(a.half[1]), 0x88));
+    return _mm256_castps_si256(
+        _mm256_shuffle_ps(_mm256_castsi256_ps(a.half[0]), _mm256_castsi256_ps(a.half[1]), 0x88));
 }
 
 /* Bit i of `even` to bit 2i, bit i of `odd` to bit 2i + 1: by tables of nibbles. */
@@ -86,10 +86,9 @@ static inline struct v64 interleave(v32 even, v32 odd)
     const __m256i twice = _mm256_add_epi8(table, table), nibble = _mm256_set1_epi8(15);
     __m256i low = or32(_mm256_shuffle_epi8(table, and32(even, nibble)),
                        _mm256_shuffle_epi8(twice, and32(odd, nibble)));
-    __m256i high =
-        or32(_mm256_shuffle_epi8(table, and32(_mm256_srli_epi32(even, 4), nibble)),
-             _mm256_shuffle_epi8(twice, and32(_mm256_srli_epi32(odd, 4), nibble)));
-    return (struct v64){ { _mm256_unpacklo_epi8(low, high), _mm256_unpackhi_epi8(low, high) } };
+    __m256i high = or32(_mm256_shuffle_epi8(table, and32(_mm256_srli_epi32(even, 4), nibble)),
+                        _mm256_shuffle_epi8(twice, and32(_mm256_srli_epi32(odd, 4), nibble)));
+    return (struct v64){{_mm256_unpacklo_epi8(low, high), _mm256_unpackhi_epi8(low, high)}};
 }
 
 /* --- The block's bits ------------------------------------------------------------------------- */
@@ -124,8 +123,8 @@ static void put_masked(struct bits *bits, v32 a, uint32_t mask)
     for (unsigned at = 0; at < 32 && mask >> at != 0;) {
         at += (unsigned)__builtin_ctz(mask >> at);
         unsigned run = (unsigned)__builtin_ctzll(~((uint64_t)mask >> at));
-        v32 part = and32(_mm256_srl_epi32(a, _mm_cvtsi32_si128((int)at)),
-                         set32(UINT32_MAX >> (32 - run)));
+        v32 part =
+            and32(_mm256_srl_epi32(a, _mm_cvtsi32_si128((int)at)), set32(UINT32_MAX >> (32 - run)));
         put(bits, widen(part), run);
         at += run;
     }
@@ -147,7 +146,8 @@ static void write_half(const struct bits *bits, unsigned half, size_t n,
     size_t k = 0;
     for (; k + 4 <= bits->n; k += 4) {
         __m256i w[4];
-        AVX2_UNROLL for (size_t i = 0; i < 4; i++) {
+        AVX2_UNROLL for (size_t i = 0; i < 4; i++)
+        {
             __m256i word = bits->words[k + i].half[half];
             w[i] = or32(_mm256_sllv_epi64(word, left), _mm256_srlv_epi64(last, right));
             last = word;
@@ -163,8 +163,8 @@ static void write_half(const struct bits *bits, unsigned half, size_t n,
         __m256i word = k < bits->n    ? bits->words[k].half[half]
                        : k == bits->n ? bits->word.half[half]
                                       : _mm256_setzero_si256();
-        _mm256_storeu_si256((__m256i *)w, or32(_mm256_sllv_epi64(word, left),
-                                               _mm256_srlv_epi64(last, right)));
+        _mm256_storeu_si256((__m256i *)w,
+                            or32(_mm256_sllv_epi64(word, left), _mm256_srlv_epi64(last, right)));
         last = word;
         for (size_t i = 0; i < n; i++) {
             if (w[i] != 0)
@@ -227,8 +227,8 @@ static void extend_step(struct bits *bits, struct schedule *s, size_t t)
         /* A constant bit counts as 0 in the variables of the sums that it is in. */
         v32 p = _mm256_andnot_si256(set32(c), a), q = _mm256_andnot_si256(set32(d), b);
         v32 px = xor32(ROTR(p, 7), ROTR(p, 18)), qx = xor32(ROTR(q, 17), ROTR(q, 19));
-        const uint32_t pc[3] = { rotr(c, 7), rotr(c, 18), c >> 3 | ~(UINT32_MAX >> 3) };
-        const uint32_t qc[3] = { rotr(d, 17), rotr(d, 19), d >> 10 | ~(UINT32_MAX >> 10) };
+        const uint32_t pc[3] = {rotr(c, 7), rotr(c, 18), c >> 3 | ~(UINT32_MAX >> 3)};
+        const uint32_t qc[3] = {rotr(d, 17), rotr(d, 19), d >> 10 | ~(UINT32_MAX >> 10)};
         constant &= put_xors(bits, px, xor32(px, _mm256_srli_epi32(p, 3)), pc);
         constant &= put_xors(bits, qx, xor32(qx, _mm256_srli_epi32(q, 10)), qc);
     }
@@ -286,7 +286,7 @@ static void initial_rounds(struct bits *bits, const v32 w[64], struct lanes *r)
             put(bits, join(x0, s0), 64);
         if (i == 2)
             put(bits, widen(and32(xor32(s[0], s[2]), xor32(s[1], s[2]))), 32);
-        sum_up(r, s, i, w[i], (const v32[]){ s1, ch, s0, maj });
+        sum_up(r, s, i, w[i], (const v32[]){s1, ch, s0, maj});
         memmove(&s[1], &s[0], 7 * sizeof *s);
     }
 }
@@ -315,12 +315,11 @@ static void rounds(struct bits *bits, const v32 w[64], struct lanes *r, size_t f
         v32 both = and32(b, c), maj = or32(both, and32(a, or32(b, c)));
         put(bits, join(x0, s0), 64);
         put(bits, interleave(maj, both), 64);
-        sum_up(r, (const v32[]){ a, b, c, d, e, f, g, h }, i, w[i],
-               (const v32[]){ s1, ch, s0, maj });
+        sum_up(r, (const v32[]){a, b, c, d, e, f, g, h}, i, w[i], (const v32[]){s1, ch, s0, maj});
         h = g, g = f, f = e;
         d = c, c = b, b = a;
     }
-    const v32 out[8] = { a, b, c, d, e, f, g, h };
+    const v32 out[8] = {a, b, c, d, e, f, g, h};
     memcpy(s, out, sizeof out);
 }
 
@@ -336,8 +335,8 @@ static void output(struct bits *bits, const v32 before[8], struct lanes *r)
 
 /* --- Blocks ----------------------------------------------------------------------------------- */
 
-static bool is_usable(size_t n, struct word_planes message[][16],
-                      const struct sha256_words state[], bool initial)
+static bool is_usable(size_t n, struct word_planes message[][16], const struct sha256_words state[],
+                      bool initial)
 {
     const struct word_planes *first = message[0];
     uint32_t wrong = initial ? first[0].constant == UINT32_MAX : 0;
@@ -367,7 +366,7 @@ void sha256_compress_avx2(size_t n, struct witness *const witness[],
     bits.n = bits.used = 0;
     bits.word = widen(set32(0));
     for (size_t t = 0; t < 24; t++) {
-        uint32_t lanes[SHA256_LANES] = { 0 };
+        uint32_t lanes[SHA256_LANES] = {0};
         for (size_t i = 0; i < n; i++)
             lanes[lane_of[i]] = t < 16 ? message[i][t].value : state[i].word[t - 16].value;
         *(t < 16 ? &schedule.w[t] : &before[t - 16]) = _mm256_loadu_si256((__m256i *)lanes);
@@ -386,7 +385,7 @@ void sha256_compress_avx2(size_t n, struct witness *const witness[],
         uint32_t lanes[SHA256_LANES];
         _mm256_storeu_si256((__m256i *)lanes, r.s[t]);
         for (size_t i = 0; i < n; i++)
-            state[i].word[t] = (struct word_planes){ .value = lanes[lane_of[i]] };
+            state[i].word[t] = (struct word_planes){.value = lanes[lane_of[i]]};
     }
 }
 

@@ -15,7 +15,7 @@ typedef struct word_planes word;
 
 static inline word planes_of(const struct boolean bits[32], unsigned flip)
 {
-    word out = { 0 };
+    word out = {0};
     for (unsigned i = 0; i < 32; i++) {
         struct boolean bit = bits[i ^ flip];
         uint32_t constant = bit.kind == BOOLEAN_CONSTANT;
@@ -39,7 +39,7 @@ struct word_planes word_planes_of_be_bits(const struct boolean bits[32])
 
 static word word_constant(uint32_t value)
 {
-    return (word){ .value = value, .constant = UINT32_MAX, .negated = value };
+    return (word){.value = value, .constant = UINT32_MAX, .negated = value};
 }
 
 static uint32_t rotr(uint32_t a, unsigned by)
@@ -49,12 +49,12 @@ static uint32_t rotr(uint32_t a, unsigned by)
 
 static word word_rotr(word a, unsigned by)
 {
-    return (word){ rotr(a.value, by), rotr(a.constant, by), rotr(a.negated, by) };
+    return (word){rotr(a.value, by), rotr(a.constant, by), rotr(a.negated, by)};
 }
 
 static word word_shr(word a, unsigned by)
 {
-    return (word){ a.value >> by, a.constant >> by | ~(UINT32_MAX >> by), a.negated >> by };
+    return (word){a.value >> by, a.constant >> by | ~(UINT32_MAX >> by), a.negated >> by};
 }
 
 /* Appends the bits that the mask selects. */
@@ -75,15 +75,14 @@ static void append_masked(struct witness *witness, uint32_t bits, uint32_t mask)
 
 static word word_xor(struct witness *witness, word a, word b)
 {
-    append_masked(witness, a.value ^ a.negated ^ b.value ^ b.negated,
-                  ~(a.constant | b.constant));
-    return (word){ a.value ^ b.value, a.constant & b.constant, a.negated ^ b.negated };
+    append_masked(witness, a.value ^ a.negated ^ b.value ^ b.negated, ~(a.constant | b.constant));
+    return (word){a.value ^ b.value, a.constant & b.constant, a.negated ^ b.negated};
 }
 
 /* The three properties of one bit, each 0 or 1. */
 static word bit_at(word a, unsigned i)
 {
-    return (word){ a.value >> i & 1, a.constant >> i & 1, a.negated >> i & 1 };
+    return (word){a.value >> i & 1, a.constant >> i & 1, a.negated >> i & 1};
 }
 
 static void set_bit(word *a, unsigned i, word bit)
@@ -95,12 +94,12 @@ static void set_bit(word *a, unsigned i, word bit)
 
 static word bit_constant(uint32_t value)
 {
-    return (word){ value, 1, value };
+    return (word){value, 1, value};
 }
 
 static word bit_not(word a)
 {
-    return (word){ a.value ^ 1, a.constant, a.negated ^ 1 };
+    return (word){a.value ^ 1, a.constant, a.negated ^ 1};
 }
 
 static bool bit_is(word a, uint32_t value)
@@ -117,7 +116,7 @@ static word bit_and(struct witness *witness, word a, word b)
     if (b.constant)
         return a;
     witness_append_bits(witness, a.value & b.value, 1);
-    return (word){ .value = a.value & b.value };
+    return (word){.value = a.value & b.value};
 }
 
 static word bit_ch(struct witness *witness, word a, word b, word c)
@@ -136,7 +135,7 @@ static word bit_ch(struct witness *witness, word a, word b, word c)
     if (bit_is(b, 1))
         return bit_not(bit_and(witness, bit_not(a), bit_not(c)));
     witness_append_bits(witness, value, 1);
-    return (word){ .value = value };
+    return (word){.value = value};
 }
 
 static word bit_maj(struct witness *witness, word a, word b, word c)
@@ -157,17 +156,17 @@ static word bit_maj(struct witness *witness, word a, word b, word c)
     if (bit_is(a, 1))
         return bit_not(bit_and(witness, bit_not(b), bit_not(c)));
     witness_append_bits(witness, value | (b.value & c.value) << 1, 2);
-    return (word){ .value = value };
+    return (word){.value = value};
 }
 
 static word word_ch(struct witness *witness, word a, word b, word c)
 {
-    word out = { .value = (a.value & b.value) ^ (~a.value & c.value) };
+    word out = {.value = (a.value & b.value) ^ (~a.value & c.value)};
     if ((a.constant | b.constant | c.constant) == 0) {
         witness_append_bits(witness, out.value, 32);
         return out;
     }
-    out = (word){ 0 };
+    out = (word){0};
     for (unsigned i = 0; i < 32; i++)
         set_bit(&out, i, bit_ch(witness, bit_at(a, i), bit_at(b, i), bit_at(c, i)));
     return out;
@@ -187,12 +186,12 @@ static uint64_t spread(uint32_t bits)
 static word word_maj(struct witness *witness, word a, word b, word c)
 {
     uint32_t both = b.value & c.value;
-    word out = { .value = both | (a.value & (b.value | c.value)) };
+    word out = {.value = both | (a.value & (b.value | c.value))};
     if ((a.constant | b.constant | c.constant) == 0) {
         witness_append_bits(witness, spread(out.value) | spread(both) << 1, 64);
         return out;
     }
-    out = (word){ 0 };
+    out = (word){0};
     for (unsigned i = 0; i < 32; i++)
         set_bit(&out, i, bit_maj(witness, bit_at(a, i), bit_at(b, i), bit_at(c, i)));
     return out;
@@ -206,12 +205,12 @@ struct sum {
 
 static inline struct sum sum_of(word a)
 {
-    return (struct sum){ a.value, a.constant };
+    return (struct sum){a.value, a.constant};
 }
 
 static inline struct sum sum_and(struct sum sum, word a)
 {
-    return (struct sum){ sum.value + a.value, sum.constant & a.constant };
+    return (struct sum){sum.value + a.value, sum.constant & a.constant};
 }
 
 /* The sum of n words. */
@@ -220,7 +219,7 @@ static word sum_word(struct witness *witness, struct sum sum, size_t n)
     if (sum.constant == UINT32_MAX)
         return word_constant((uint32_t)sum.value);
     witness_append_bits(witness, sum.value, uint32_sum_bits(n));
-    return (word){ .value = (uint32_t)sum.value };
+    return (word){.value = (uint32_t)sum.value};
 }
 
 static inline bool is_plain(word a)
@@ -256,7 +255,7 @@ static void extend_plain(struct witness *witness, word *w, size_t n)
         witness_run_put(&run, x0 | (uint64_t)(s0 & UINT32_MAX >> 3) << 32, 32 + 29);
         witness_run_put(&run, x1 | (uint64_t)(s1 & UINT32_MAX >> 10) << 32, 32 + 22);
         witness_run_put(&run, sum, 34);
-        w[0] = (word){ .value = (uint32_t)sum };
+        w[0] = (word){.value = (uint32_t)sum};
     }
     witness_run_finish(&run);
 }
@@ -299,11 +298,11 @@ static void round_step(struct witness *witness, struct rounds *r, size_t i, word
     word *s = r->s;
     if (i > 0)
         s[4] = sum_word(witness, r->for_e, ADDENDS_E);
-    word s1 = word_sigma(witness, s[4], (const unsigned[]){ 6, 11, 25 });
+    word s1 = word_sigma(witness, s[4], (const unsigned[]){6, 11, 25});
     word ch = word_ch(witness, s[4], s[5], s[6]);
     if (i > 0)
         s[0] = sum_word(witness, r->for_a, ADDENDS_A);
-    word s0 = word_sigma(witness, s[0], (const unsigned[]){ 2, 13, 22 });
+    word s0 = word_sigma(witness, s[0], (const unsigned[]){2, 13, 22});
     word maj = word_maj(witness, s[0], s[1], s[2]);
     struct sum t1 = sum_and(sum_and(sum_and(sum_of(s[7]), s1), ch), w);
     t1 = sum_and(t1, word_constant(sha256_round_constants[i]));
@@ -353,11 +352,11 @@ static void rounds_plain(struct witness *witness, struct rounds *r, size_t first
     }
     witness_run_finish(&run);
     /* a and e are not made any more, s is as round_step leaves it. */
-    const uint32_t s[8] = { a, b, c, d, e, f, g, h };
+    const uint32_t s[8] = {a, b, c, d, e, f, g, h};
     for (size_t i = 0; i < 8; i++)
-        r->s[i] = (word){ .value = s[i] };
-    r->for_a = (struct sum){ .value = for_a };
-    r->for_e = (struct sum){ .value = for_e };
+        r->s[i] = (word){.value = s[i]};
+    r->for_a = (struct sum){.value = for_a};
+    r->for_e = (struct sum){.value = for_e};
 }
 
 /* All that round i uses. a and e are made by it from sums, except in the first round; the sums are
@@ -377,8 +376,10 @@ static void output(struct witness *witness, const struct rounds *r, struct sha25
         struct sum sum = i == 0 ? r->for_a : i == 4 ? r->for_e : sum_of(r->s[i]);
         sum = sum_and(sum, state->word[i]);
         state->first[i] = witness->n_aux;
-        state->word[i] =
-            sum_word(witness, sum, i == 0 ? ADDENDS_A + 1 : i == 4 ? ADDENDS_E + 1 : 2);
+        state->word[i] = sum_word(witness, sum,
+                                  i == 0   ? ADDENDS_A + 1
+                                  : i == 4 ? ADDENDS_E + 1
+                                           : 2);
     }
 }
 
@@ -405,7 +406,7 @@ void sha256_compress_witness(struct witness *witness, const struct word_planes m
 void word_planes_of_limbs(struct word_planes words[8], const uint64_t limbs[4])
 {
     for (size_t i = 0; i < 8; i++)
-        words[i] = (word){ .value = __builtin_bswap32((uint32_t)(limbs[i / 2] >> 32 * (i % 2))) };
+        words[i] = (word){.value = __builtin_bswap32((uint32_t)(limbs[i / 2] >> 32 * (i % 2)))};
     words[7].constant = 0x80; /* the bit behind the number */
 }
 
@@ -414,8 +415,8 @@ static void block_of(word block[16], const word *message, size_t n, size_t i)
 {
     size_t at = 16 * i;
     for (size_t k = 0; k < 16; k++) {
-        block[k] = at + k < n ? message[at + k]
-                              : word_constant(at + k == n ? UINT32_C(1) << 31 : 0);
+        block[k] =
+            at + k < n ? message[at + k] : word_constant(at + k == n ? UINT32_C(1) << 31 : 0);
     }
     if (at + 16 >= n + 3)
         block[15] = word_constant((uint32_t)(32 * n));
@@ -445,8 +446,7 @@ static struct num pack_digest(struct witness *witness, const struct sha256_words
     return packed;
 }
 
-struct num sha256_hash_witness(struct witness *witness, const struct word_planes *message,
-                               size_t n)
+struct num sha256_hash_witness(struct witness *witness, const struct word_planes *message, size_t n)
 {
     struct sha256_words state;
     word block[16];
@@ -476,8 +476,7 @@ static void hash_side_by_side(size_t count, struct witness *const witness[],
 }
 
 void sha256_hashes_witness(size_t lanes, size_t count, struct witness *const witness[],
-                           const struct word_planes *const message[], size_t n,
-                           struct num digest[])
+                           const struct word_planes *const message[], size_t n, struct num digest[])
 {
     for (size_t at = 0; at < count; at += lanes) {
         size_t together = count - at < lanes ? count - at : lanes;

@@ -5,7 +5,7 @@
 
 void multieq_start(struct multieq *equations, struct cs *cs)
 {
-    *equations = (struct multieq){ .cs = cs };
+    *equations = (struct multieq){.cs = cs};
 }
 
 static void flush(struct multieq *equations)

@@ -113,8 +113,7 @@ AVX2_INLINE struct vec add(const struct vec *a, const struct vec *b)
     return sum;
 }
 
-AVX2_INLINE struct vec subtract(const struct vec *a, const struct vec *b,
-                                const int64_t bias[LIMBS])
+AVX2_INLINE struct vec subtract(const struct vec *a, const struct vec *b, const int64_t bias[LIMBS])
 {
     struct vec difference;
     AVX2_UNROLL

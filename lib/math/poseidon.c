@@ -17,8 +17,8 @@ static pthread_once_t constants_once = PTHREAD_ONCE_INIT;
 
 static void compute_all_constants(void)
 {
-    static const unsigned arity[ARITIES] = { 2, 4, 8, 11 };
-    static const unsigned partial_rounds[ARITIES] = { 55, 56, 57, 57 };
+    static const unsigned arity[ARITIES] = {2, 4, 8, 11};
+    static const unsigned partial_rounds[ARITIES] = {55, 56, 57, 57};
     for (size_t i = 0; i < ARITIES; i++)
         poseidon_constants_compute(&constants[i], arity[i], partial_rounds[i]);
 }
@@ -47,23 +47,17 @@ struct wide {
 
 /* r; its lowest limb is 2^64 − 2^32 + 1 and −1/r modulo 2^64 is −(2^32 + 1), which makes the first
    product of each reduction step a matter of shifts. */
-static const uint64_t modulus[4] = { 0xffffffff00000001u, 0x53bda402fffe5bfeu, 0x3339d80809a1d805u,
-                                     0x73eda753299d7d48u };
+static const uint64_t modulus[4] = {0xffffffff00000001u, 0x53bda402fffe5bfeu, 0x3339d80809a1d805u,
+                                    0x73eda753299d7d48u};
 
 /* k·r modulo 2^256 for k = 0 … 5. */
 static const uint64_t multiples[6][4] = {
-    { 0x0000000000000000, 0x0000000000000000,
-      0x0000000000000000, 0x0000000000000000 },
-    { 0xffffffff00000001, 0x53bda402fffe5bfe,
-      0x3339d80809a1d805, 0x73eda753299d7d48 },
-    { 0xfffffffe00000002, 0xa77b4805fffcb7fd,
-      0x6673b0101343b00a, 0xe7db4ea6533afa90 },
-    { 0xfffffffd00000003, 0xfb38ec08fffb13fc,
-      0x99ad88181ce5880f, 0x5bc8f5f97cd877d8 },
-    { 0xfffffffc00000004, 0x4ef6900bfff96ffb,
-      0xcce7602026876015, 0xcfb69d4ca675f520 },
-    { 0xfffffffb00000005, 0xa2b4340efff7cbfa,
-      0x002138283029381a, 0x43a4449fd0137269 },
+    {0x0000000000000000, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000},
+    {0xffffffff00000001, 0x53bda402fffe5bfe, 0x3339d80809a1d805, 0x73eda753299d7d48},
+    {0xfffffffe00000002, 0xa77b4805fffcb7fd, 0x6673b0101343b00a, 0xe7db4ea6533afa90},
+    {0xfffffffd00000003, 0xfb38ec08fffb13fc, 0x99ad88181ce5880f, 0x5bc8f5f97cd877d8},
+    {0xfffffffc00000004, 0x4ef6900bfff96ffb, 0xcce7602026876015, 0xcfb69d4ca675f520},
+    {0xfffffffb00000005, 0xa2b4340efff7cbfa, 0x002138283029381a, 0x43a4449fd0137269},
 };
 
 /* Makes the limb t a multiple of 2^64 by adding m · r: returns m, and in *carry what goes to the
@@ -161,7 +155,7 @@ static inline void column_add(struct column *column, uint64_t x, uint64_t y)
 static inline uint64_t column_shift(struct column *column)
 {
     uint64_t limb = column->low;
-    *column = (struct column){ column->middle, column->high, 0 };
+    *column = (struct column){column->middle, column->high, 0};
     return limb;
 }
 
@@ -169,7 +163,7 @@ static inline uint64_t column_shift(struct column *column)
 static void dot(struct fr *out, size_t n, const struct fr *a, const struct fr *b, size_t stride)
 {
     struct wide sum;
-    struct column column = { 0 };
+    struct column column = {0};
     /* Product scanning: limb k of the sum collects all a_i · b_j with i + j = k. */
 #pragma GCC unroll 7
     for (int k = 0; k < 7; k++) {
@@ -249,7 +243,7 @@ static void permute(struct fr *state, unsigned arity, enum poseidon_domain domai
 {
     const struct poseidon_constants *c = poseidon_constants(arity);
     const struct fr *constant = c->compressed;
-    struct tracer tracer = { .next = trace };
+    struct tracer tracer = {.next = trace};
     unsigned width = c->width;
     struct fr unused[3];
     poseidon_tag(&state[0], arity, domain);

@@ -27,8 +27,8 @@ struct poseidon_constants {
     unsigned arity;
     unsigned width;
     unsigned partial_rounds;
-    unsigned n_compressed; /* 8·width + partial_rounds */
-    struct fr compressed[POSEIDON_COMPRESSED_MAX]; /* in order of use (part C.3) */
+    unsigned n_compressed;                                 /* 8·width + partial_rounds */
+    struct fr compressed[POSEIDON_COMPRESSED_MAX];         /* in order of use (part C.3) */
     struct fr mds[POSEIDON_WIDTH_MAX][POSEIDON_WIDTH_MAX]; /* symmetric */
     struct fr pre_sparse[POSEIDON_WIDTH_MAX][POSEIDON_WIDTH_MAX];
     /* One sparse matrix for each partial round, in order of use: new_0 = Σ_i w_i s_i and

@@ -34,7 +34,7 @@ static unsigned grain_put(struct grain *g, unsigned at, unsigned bits, uint64_t 
 
 static void grain_init(struct grain *g, unsigned width, unsigned partial_rounds)
 {
-    *g = (struct grain){ 0 };
+    *g = (struct grain){0};
     unsigned at = grain_put(g, 0, 2, 1); /* a prime field */
     at = grain_put(g, at, 4, 1);         /* S-box x^5 */
     at = grain_put(g, at, 12, FR_BITS);
@@ -153,7 +153,7 @@ static void factor_matrices(struct poseidon_constants *c)
         vector_times(t - 1, &c->sparse_w[round][1], column, inverse);
         memcpy(c->sparse_v[round], &current[0][1], (t - 1) * sizeof column[0]);
         /* current = mds × diag(1, minor): column 0 of mds stays. */
-        struct fr factor[WIDTH_MAX][WIDTH_MAX] = { { fr_one } };
+        struct fr factor[WIDTH_MAX][WIDTH_MAX] = {{fr_one}};
         for (unsigned i = 1; i < t; i++)
             memcpy(&factor[i][1], &current[i][1], (t - 1) * sizeof minor[0][0]);
         for (unsigned i = 0; i < t; i++)

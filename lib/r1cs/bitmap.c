@@ -19,7 +19,7 @@ bool bitmap_reserve(struct bitmap *map, size_t bits)
 void bitmap_free(struct bitmap *map)
 {
     mem_free(map->words);
-    *map = (struct bitmap){ 0 };
+    *map = (struct bitmap){0};
 }
 
 size_t bitmap_count(const struct bitmap *map)

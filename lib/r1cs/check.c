@@ -86,8 +86,8 @@ enum cuzk_status cs_check(const struct circuit_program *program, struct check_re
                           row_value_fn *on_row, void *row_context, struct fr **inputs,
                           struct fr **aux, struct cuzk_error *err)
 {
-    *result = (struct check_result){ 0 };
-    struct check_cs check = { .result = result, .on_row = on_row, .row_context = row_context };
+    *result = (struct check_result){0};
+    struct check_cs check = {.result = result, .on_row = on_row, .row_context = row_context};
     cs_start(&check.cs, &check_driver);
     enum cuzk_status status = cs_run(&check.cs, program, err);
     result->n_inputs = check.cs.n_inputs;

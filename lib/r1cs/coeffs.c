@@ -81,7 +81,7 @@ void coeffs_free(struct coeffs *coeffs)
 {
     mem_free(coeffs->values);
     mem_free(coeffs->slots);
-    *coeffs = (struct coeffs){ 0 };
+    *coeffs = (struct coeffs){0};
 }
 
 static bool is_small(const uint64_t limbs[4])

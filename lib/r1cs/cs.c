@@ -42,7 +42,7 @@ struct var cs_next_var(struct cs *cs, enum var_kind kind)
         return VAR_ONE;
     }
     uint32_t index = (*count)++;
-    return kind == VAR_KIND_INPUT ? (struct var){ index } : var_aux(index);
+    return kind == VAR_KIND_INPUT ? (struct var){index} : var_aux(index);
 }
 
 void cs_path(const struct cs *cs, char *path, size_t size)
@@ -72,7 +72,7 @@ struct var cs_bit(struct cs *cs, bool value)
 
 void cs_enforce(struct cs *cs, struct lc *a, struct lc *b, struct lc *c)
 {
-    struct lc empty = { 0 };
+    struct lc empty = {0};
     a = a ? a : &empty;
     b = b ? b : &empty;
     c = c ? c : &empty;

@@ -22,7 +22,7 @@ struct var {
     uint32_t id;
 };
 
-#define VAR_ONE ((struct var){ 0 })
+#define VAR_ONE ((struct var){0})
 
 static inline bool var_is_aux(struct var v)
 {
@@ -36,7 +36,7 @@ static inline uint32_t var_index(struct var v)
 
 static inline struct var var_aux(uint32_t index)
 {
-    return (struct var){ index | VAR_AUX };
+    return (struct var){index | VAR_AUX};
 }
 
 struct term {

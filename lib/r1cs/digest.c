@@ -12,7 +12,7 @@ enum { BUFFER_BYTES = 1 << 16 };
 
 bool digest_start(struct digest_stream *stream)
 {
-    *stream = (struct digest_stream){ .hasher = sha256_new() };
+    *stream = (struct digest_stream){.hasher = sha256_new()};
     stream->buffer = mem_alloc(BUFFER_BYTES, 1);
     if (stream->hasher && stream->buffer)
         return true;
@@ -62,7 +62,7 @@ void digest_drop(struct digest_stream *stream)
     if (stream->hasher)
         hasher_final(stream->hasher, NULL);
     mem_free(stream->buffer);
-    *stream = (struct digest_stream){ 0 };
+    *stream = (struct digest_stream){0};
 }
 
 /* --- The driver ------------------------------------------------------------------------------- */
@@ -144,8 +144,8 @@ static const struct cs_driver digest_driver = {
 enum cuzk_status cs_digest(const struct circuit_program *program, struct cs_digest *digest,
                            row_fn *on_row, void *row_context, struct cuzk_error *err)
 {
-    *digest = (struct cs_digest){ 0 };
-    struct digest_cs driver = { .on_row = on_row, .row_context = row_context };
+    *digest = (struct cs_digest){0};
+    struct digest_cs driver = {.on_row = on_row, .row_context = row_context};
     if (!digest_start(&driver.stream))
         return error_set(err, CUZK_NO_MEMORY, "digest: no memory");
     cs_start(&driver.cs, &digest_driver);

@@ -13,7 +13,7 @@ void lc_clear(struct lc *lc)
 void lc_free(struct lc *lc)
 {
     mem_free(lc->terms);
-    *lc = (struct lc){ 0 };
+    *lc = (struct lc){0};
 }
 
 static bool reserve(struct lc *lc, size_t needed)
@@ -32,7 +32,7 @@ static bool reserve(struct lc *lc, size_t needed)
 void lc_add(struct lc *lc, struct var var, const struct fr *coeff)
 {
     if (reserve(lc, lc->len + 1))
-        lc->terms[lc->len++] = (struct term){ .var = var, .coeff = *coeff };
+        lc->terms[lc->len++] = (struct term){.var = var, .coeff = *coeff};
 }
 
 void lc_add_var(struct lc *lc, struct var var)

@@ -187,12 +187,12 @@ static bool add_external(struct recorder *r, uint32_t id)
         r->n_slots = n_slots;
         for (uint32_t i = 0; i < r->n_externals; i++)
             *find_slot(r, r->externals[i]) =
-                (struct id_slot){ r->externals[i], i + 1, r->generation };
+                (struct id_slot){r->externals[i], i + 1, r->generation};
     }
     if (!GROW(r, r->externals, r->externals_capacity, r->n_externals + 1))
         return false;
     r->externals[r->n_externals++] = id;
-    *find_slot(r, id) = (struct id_slot){ id, (uint32_t)r->n_externals, r->generation };
+    *find_slot(r, id) = (struct id_slot){id, (uint32_t)r->n_externals, r->generation};
     return true;
 }
 
@@ -295,7 +295,7 @@ static bool add_bindings(struct recorder *r, const uint32_t *ids, size_t n_ids,
         if (!GROW(r, shape->bindings, r->bindings_capacity, shape->n_bindings + 1))
             return false;
         shape->bindings[shape->n_bindings++] =
-            (struct shape_binding){ .first = { ids[i] }, .count = 1 };
+            (struct shape_binding){.first = {ids[i]}, .count = 1};
     }
     placement->n_bindings = shape->n_bindings - placement->first_binding;
     return true;
@@ -375,7 +375,7 @@ static bool take_externals(struct recorder *r, const struct cs_template *use, co
         }
         if (n_runs == RUNS_MAX)
             return false; /* more scattered than any gadget's externals are */
-        runs[n_runs++] = (struct shape_binding){ .first = { id }, .count = 1 };
+        runs[n_runs++] = (struct shape_binding){.first = {id}, .count = 1};
     }
     for (size_t i = 0; i < n_runs; i++) {
         for (size_t j = 0; j < i; j++) {
@@ -421,7 +421,7 @@ static bool place_known(struct recorder *r, const struct known *known, struct va
         if (local == 0)
             outs[i] = VAR_ONE;
         else if (local <= known->n_externals)
-            outs[i] = (struct var){ r->externals[local - 1] };
+            outs[i] = (struct var){r->externals[local - 1]};
         else
             outs[i] = var_aux(r->first_aux + local - 1 - known->n_externals);
     }
@@ -639,7 +639,7 @@ static enum cuzk_status finish_shape(struct recorder *r, struct cuzk_error *err)
 enum cuzk_status shape_record(const struct circuit_program *program, struct shape **out,
                               struct cuzk_error *err)
 {
-    struct recorder r = { 0 };
+    struct recorder r = {0};
     enum cuzk_status status = CUZK_NO_MEMORY;
     if (recorder_start(&r)) {
         status = cs_run(&r.cs, program, err);

@@ -90,7 +90,7 @@ static void gather(const struct row_evaluator *evaluator, const struct witness *
             uint32_t slot = rows->slot[at + k];
             if (slot != SLOT_BIT)
                 locals->full[slot] =
-                    variable_value(evaluator, witness, (struct var){ run.first.id + k });
+                    variable_value(evaluator, witness, (struct var){run.first.id + k});
         }
         at += run.count;
     }
@@ -361,7 +361,7 @@ enum cuzk_status shape_eval_rows(const struct shape *shape, const struct witness
 {
     struct row_evaluator *evaluator;
     TRY(row_evaluator_new(shape, &evaluator, err));
-    struct fr *const out[MATRIX_COUNT] = { a, b, NULL };
+    struct fr *const out[MATRIX_COUNT] = {a, b, NULL};
     enum cuzk_status status = row_evaluator_run(evaluator, witness, pool, 0, domain, out, err);
     row_evaluator_free(evaluator);
     return status;
@@ -417,7 +417,7 @@ static void check_piece(void *context, unsigned worker, size_t piece)
     uint32_t end = placement_from_row(shape, (uint64_t)(piece + 1) * PIECE_ROWS);
     struct locals *locals = &check->workers[worker];
     struct fr *values = check->values + (size_t)worker * MATRIX_COUNT * CHECK_ROWS;
-    struct fr *const out[MATRIX_COUNT] = { values, values + CHECK_ROWS, values + 2 * CHECK_ROWS };
+    struct fr *const out[MATRIX_COUNT] = {values, values + CHECK_ROWS, values + 2 * CHECK_ROWS};
     for (; index < end; index++) {
         gather(check->evaluator, check->witness, &shape->placements[index], locals);
         check_placement(check, &shape->placements[index], locals, out);
@@ -428,7 +428,7 @@ enum cuzk_status row_evaluator_check(const struct row_evaluator *evaluator,
                                      const struct witness *witness, struct pool *pool,
                                      struct row_check *result, struct cuzk_error *err)
 {
-    *result = (struct row_check){ 0 };
+    *result = (struct row_check){0};
     unsigned n_workers = spread_workers(pool);
     struct check check = {
         .evaluator = evaluator,

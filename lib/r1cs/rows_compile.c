@@ -27,7 +27,7 @@ static struct coeff_class classify(const struct fr *coeff)
 {
     uint64_t limbs[4];
     fr_to_limbs(limbs, coeff);
-    return (struct coeff_class){ .small = coeff_small(coeff), .log2 = exact_log2(limbs) };
+    return (struct coeff_class){.small = coeff_small(coeff), .log2 = exact_log2(limbs)};
 }
 
 /* --- Slots ------------------------------------------------------------------------------------ */
@@ -201,7 +201,7 @@ static bool add_word_bit(struct row_program *program, struct word_sum *sum, uint
         return false;
     program->words = block;
     program->words[program->n_words++] =
-        (struct word_term){ .local = local, .bits = 1, .shift = (uint16_t)log2 };
+        (struct word_term){.local = local, .bits = 1, .shift = (uint16_t)log2};
     sum->count++;
     return true;
 }
@@ -211,8 +211,8 @@ static bool add_sum(struct compiler *compiler, uint32_t row, struct row_op *op, 
 {
     const struct template_matrix *matrix = compiler->matrix;
     struct row_program *program = compiler->program;
-    struct word_sum sum = { .first = (uint32_t)program->n_words };
-    uint64_t most[4] = { 0 };
+    struct word_sum sum = {.first = (uint32_t)program->n_words};
+    uint64_t most[4] = {0};
     *fits = true;
     for (uint32_t t = matrix->start[row]; t < matrix->start[row + 1] && *fits; t++) {
         uint16_t coeff = matrix->coeff[t];
@@ -241,7 +241,7 @@ static bool compile_row(struct compiler *compiler, uint32_t row)
 {
     struct row_op *op = &compiler->program->ops[row];
     bool fits = true;
-    *op = (struct row_op){ .kind = (uint8_t)kind_of_row(compiler, row) };
+    *op = (struct row_op){.kind = (uint8_t)kind_of_row(compiler, row)};
     switch ((enum row_kind)op->kind) {
     case ROW_SMALL1:
     case ROW_SMALL2:
@@ -285,7 +285,7 @@ static bool compile_template(struct row_evaluator *evaluator, uint32_t index)
     number_slots(template, rows);
     for (int m = 0; m < MATRIX_COUNT; m++) {
         struct row_program *program = &rows->program[m];
-        struct compiler compiler = { evaluator, &template->matrix[m], rows->slot, program };
+        struct compiler compiler = {evaluator, &template->matrix[m], rows->slot, program};
         program->ops = mem_alloc(template->n_rows, sizeof *program->ops);
         if (!program->ops)
             return false;

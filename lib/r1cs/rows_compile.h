@@ -80,7 +80,7 @@ struct row_evaluator {
     const struct shape *shape;
     struct template_rows *templates;
     struct coeff_class *classes;
-    uint64_t spread[256];               /* eight bits to eight bytes */
+    uint64_t spread[256]; /* eight bits to eight bytes */
     size_t most_locals;
     size_t most_slots;
 };

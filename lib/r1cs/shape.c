@@ -103,7 +103,7 @@ void density_free(struct density *density)
     mem_free(density->a_aux);
     mem_free(density->b_aux);
     mem_free(density->b_input);
-    *density = (struct density){ 0 };
+    *density = (struct density){0};
 }
 
 static uint32_t count_bits(const uint64_t *words, size_t n)
@@ -197,7 +197,7 @@ static void fill_row(const struct shape *shape, const struct shape_placement *pl
             const struct fr *coeff = &shape->coeffs[matrix->coeff[t]];
             if (m == MATRIX_A && matrix->local[t] == 0 && constant)
                 coeff = constant;
-            lc_add(&combos[m], (struct var){ globals[matrix->local[t]] }, coeff);
+            lc_add(&combos[m], (struct var){globals[matrix->local[t]]}, coeff);
         }
     }
 }
@@ -205,7 +205,7 @@ static void fill_row(const struct shape *shape, const struct shape_placement *pl
 enum cuzk_status shape_visit_rows(const struct shape *shape, shape_row_fn *fn, void *context,
                                   struct cuzk_error *err)
 {
-    struct lc combos[MATRIX_COUNT] = { 0 };
+    struct lc combos[MATRIX_COUNT] = {0};
     uint32_t *globals = shape_alloc_globals(shape);
     bool failed = !globals;
     for (uint32_t i = 0; i < shape->n_placements && !failed; i++) {

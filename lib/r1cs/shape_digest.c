@@ -33,7 +33,7 @@ static size_t longest_row(const struct shape *shape)
 
 static bool walk_start(struct digest_walk *walk, const struct shape *shape)
 {
-    *walk = (struct digest_walk){ .shape = shape, .longest = longest_row(shape) };
+    *walk = (struct digest_walk){.shape = shape, .longest = longest_row(shape)};
     walk->coeff_bytes = mem_alloc(shape->n_coeffs, FR_BYTES);
     walk->globals = shape_alloc_globals(shape);
     walk->keys = mem_alloc(2 * walk->longest, sizeof *walk->keys);

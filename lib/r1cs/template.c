@@ -8,7 +8,7 @@ void row_list_free(struct row_list *list)
     mem_free(list->start);
     mem_free(list->var);
     mem_free(list->coeff);
-    *list = (struct row_list){ 0 };
+    *list = (struct row_list){0};
 }
 
 bool row_list_sort(struct row_list *list, uint32_t n_rows)
@@ -74,7 +74,7 @@ void template_free(struct shape_template *template)
         mem_free(template->matrix[m].local);
         mem_free(template->matrix[m].coeff);
     }
-    *template = (struct shape_template){ 0 };
+    *template = (struct shape_template){0};
 }
 
 size_t template_bytes(const struct shape_template *template)
@@ -99,7 +99,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *data, size_t len)
 
 uint64_t template_hash(const struct shape_template *template)
 {
-    uint32_t counts[] = { template->n_rows, template->n_externals, template->n_internal };
+    uint32_t counts[] = {template->n_rows, template->n_externals, template->n_internal};
     uint64_t hash = hash_bytes(0xcbf29ce484222325u, counts, sizeof counts);
     for (int m = 0; m < MATRIX_COUNT; m++) {
         const struct template_matrix *matrix = &template->matrix[m];
@@ -154,7 +154,7 @@ bool template_diff(const struct shape_template *base, const struct shape_templat
                 continue;
             if (x->local[t] != 0)
                 return false;
-            patches[(*n_patches)++] = (struct shape_patch){ .row = row, .coeff = y->coeff[t] };
+            patches[(*n_patches)++] = (struct shape_patch){.row = row, .coeff = y->coeff[t]};
         }
     }
     return true;

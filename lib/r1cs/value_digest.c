@@ -35,7 +35,7 @@ struct stream {
 static bool stream_start(struct stream *stream, enum value_sequence sequence,
                          const struct value_chunks *chunks)
 {
-    *stream = (struct stream){ .sequence = sequence, .whole = sha256_new(), .chunks = chunks };
+    *stream = (struct stream){.sequence = sequence, .whole = sha256_new(), .chunks = chunks};
     return stream->whole != NULL;
 }
 
@@ -152,7 +152,7 @@ static bool hash_rows(const struct digests *digests, struct stream *stream, size
 {
     const struct shape *shape = digests->evaluator->shape;
     uint64_t total = shape->n_rows + shape->n_inputs;
-    struct fr *out[MATRIX_COUNT] = { NULL };
+    struct fr *out[MATRIX_COUNT] = {NULL};
     out[matrix] = values;
     for (uint64_t row = 0; row < total; row += BLOCK) {
         uint32_t n = total - row < BLOCK ? (uint32_t)(total - row) : BLOCK;
@@ -198,8 +198,7 @@ enum cuzk_status value_digests_make(const struct row_evaluator *evaluator,
                                     struct cuzk_error *err)
 {
     struct digests digests = {
-        .evaluator = evaluator, .witness = witness, .chunks = chunks, .out = out
-    };
+        .evaluator = evaluator, .witness = witness, .chunks = chunks, .out = out};
     spread(pool, VALUES_COUNT, run_task, &digests);
     if (atomic_load(&digests.failed))
         return error_set(err, CUZK_NO_MEMORY, "value digests: no memory");

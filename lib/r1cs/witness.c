@@ -18,7 +18,7 @@ static struct var witness_alloc(struct cs *cs, enum var_kind kind, const struct 
         }
         witness->inputs[witness->n_inputs] = *value;
         cs->n_inputs = witness->n_inputs + 1;
-        return (struct var){ witness->n_inputs++ };
+        return (struct var){witness->n_inputs++};
     }
     struct var var = var_aux(witness->n_aux);
     if (kind == VAR_KIND_BIT)
@@ -80,7 +80,7 @@ struct parts {
     struct cs *cs;
     cs_part_fn *part;
     void *context;
-    size_t first; /* parts first, first + 2, … run now */
+    size_t first;             /* parts first, first + 2, … run now */
     struct witness_size size; /* of each part */
     _Atomic int status;
     _Atomic bool overflow;
@@ -95,7 +95,7 @@ static void run_part(void *context, size_t i)
     before.n_full += index * parts->size.n_full;
     before.n_inputs += index * parts->size.n_inputs;
     CHECK(witness_skip(&before, &parts->size, &share));
-    struct cs cs = { .driver = &witness_driver, .witness = &share };
+    struct cs cs = {.driver = &witness_driver, .witness = &share};
     parts->part(&cs, parts->context, index);
     if (cs.status != CUZK_OK)
         parts->status = (int)cs.status;
@@ -122,11 +122,12 @@ static void witness_parts(struct cs *cs, size_t count, cs_part_fn *part, void *c
         .cs = cs,
         .part = part,
         .context = context,
-        .size = {
-            .n_aux = (uint32_t)(n_aux / count),
-            .n_full = (uint32_t)(n_full / count),
-            .n_inputs = (uint32_t)(n_inputs / count),
-        },
+        .size =
+            {
+                .n_aux = (uint32_t)(n_aux / count),
+                .n_full = (uint32_t)(n_full / count),
+                .n_inputs = (uint32_t)(n_inputs / count),
+            },
     };
     pool_run(witness->pool, (count + 1) / 2, run_part, &parts);
     parts.first = 1;
@@ -171,7 +172,7 @@ enum cuzk_status witness_synthesize_parallel(const struct circuit_program *progr
         return error_set(err, CUZK_NO_MEMORY, "witness: no memory for %u variables", shape->n_aux);
     }
     out->pool = pool;
-    struct cs cs = { .witness = out };
+    struct cs cs = {.witness = out};
     cs_start(&cs, &witness_driver);
     status = cs_run(&cs, program, err);
     if (status == CUZK_OK && (out->overflow || out->n_aux != shape->n_aux ||
@@ -200,7 +201,7 @@ void witness_free(struct witness *witness)
     mem_free(witness->bits);
     mem_free(witness->full);
     mem_free(witness->inputs);
-    *witness = (struct witness){ 0 };
+    *witness = (struct witness){0};
 }
 
 enum cuzk_status witness_check(const struct witness *witness, const struct shape *shape,

@@ -36,11 +36,11 @@ struct timeline_event {
 
 /* Strings that are stored once. */
 struct timeline_strings {
-    struct text bytes;       /* all strings, each terminated */
-    size_t *offsets;         /* of each string in bytes */
-    size_t count, capacity;  /* of offsets */
-    uint32_t *slots;         /* hash table of indices + 1 */
-    size_t slot_count;       /* a power of two, or 0 */
+    struct text bytes;      /* all strings, each terminated */
+    size_t *offsets;        /* of each string in bytes */
+    size_t count, capacity; /* of offsets */
+    uint32_t *slots;        /* hash table of indices + 1 */
+    size_t slot_count;      /* a power of two, or 0 */
 };
 
 /* An input line that could not be used, with its cause. */
@@ -203,9 +203,10 @@ struct timeline_stretch {
 
 /* The phases that a backend records inside GPU spans: X(NAME, "json name"). */
 #define TIMELINE_PHASE_MAP(X)                                                                      \
-    X(UPLOAD, "upload") X(EVAL, "eval") X(NTT, "ntt") X(MSM_H, "msm_h") X(MSM_L, "msm_l")          \
-    X(MSM_A, "msm_a") X(MSM_B_G1, "msm_b_g1") X(MSM_B_G2, "msm_b_g2") X(MSM_TAILS, "msm_tails") \
-    X(DOWNLOAD, "download")
+    X(UPLOAD, "upload")                                                                            \
+    X(EVAL, "eval")                                                                                \
+    X(NTT, "ntt") X(MSM_H, "msm_h") X(MSM_L, "msm_l") X(MSM_A, "msm_a") X(MSM_B_G1, "msm_b_g1")    \
+        X(MSM_B_G2, "msm_b_g2") X(MSM_TAILS, "msm_tails") X(DOWNLOAD, "download")
 
 enum timeline_phase {
 #define X(name, json) TIMELINE_PHASE_##name,
@@ -218,13 +219,13 @@ const char *timeline_phase_name(enum timeline_phase phase);
 
 struct timeline_device {
     int32_t id;
-    int64_t busy_us;     /* union of the GPU spans of its workers */
-    int64_t idle_us;     /* the run's time less busy_us */
-    int64_t spans_us;    /* sum of the GPU spans: counts overlapping workers twice */
-    int64_t phases_us;   /* union of its phases (upload, ntt, msm): true occupancy; or NONE */
-    int64_t phase_us[TIMELINE_PHASE_COUNT]; /* sum of each phase's spans */
+    int64_t busy_us;   /* union of the GPU spans of its workers */
+    int64_t idle_us;   /* the run's time less busy_us */
+    int64_t spans_us;  /* sum of the GPU spans: counts overlapping workers twice */
+    int64_t phases_us; /* union of its phases (upload, ntt, msm): true occupancy; or NONE */
+    int64_t phase_us[TIMELINE_PHASE_COUNT];         /* sum of each phase's spans */
     int64_t idle_by_cause_us[TIMELINE_CAUSE_COUNT]; /* add up to idle_us */
-    struct timeline_stretch *stretches; /* the whole run, in order */
+    struct timeline_stretch *stretches;             /* the whole run, in order */
     size_t stretch_count, stretch_capacity;
 };
 
@@ -244,7 +245,7 @@ struct timeline_level {
 /* The critical path of a run: the chain of causes that ends with its last moment. */
 struct timeline_step {
     int64_t start_us, end_us;
-    uint32_t job;      /* UINT32_MAX: none */
+    uint32_t job; /* UINT32_MAX: none */
     int32_t partition;
     enum timeline_part part; /* OTHER without a job: nothing was submitted */
 };
@@ -272,10 +273,10 @@ struct timeline_verdict {
 };
 
 struct timeline_run {
-    struct text label; /* as given by RUN_START, else "1" and so on */
+    struct text label;  /* as given by RUN_START, else "1" and so on */
     struct text config; /* details of RUN_START and of the daemon's start, or empty */
     bool labelled;
-    bool open;         /* RUN_START without RUN_END */
+    bool open; /* RUN_START without RUN_END */
     uint32_t epoch;
     int64_t start_us, end_us;
     size_t jobs, job_count; /* range in the report's jobs */
@@ -283,18 +284,18 @@ struct timeline_run {
     int64_t synth_workers; /* as configured; NONE: not in the log */
     struct timeline_device *devices;
     size_t device_count;
-    int64_t split_us[TIMELINE_PART_COUNT]; /* sum over its jobs */
+    int64_t split_us[TIMELINE_PART_COUNT];                     /* sum over its jobs */
     struct timeline_distribution wall, synth, channel, device; /* complete jobs, partitions */
     struct timeline_level jobs_level, synth_level, ready_level, device_level;
     double little_l, little_lambda_w; /* mean jobs there; arrival rate × mean time there */
-    double synth_elasticity; /* b in "synthesis time grows with (synthesized at once)^b" */
+    double synth_elasticity;          /* b in "synthesis time grows with (synthesized at once)^b" */
     bool synth_elasticity_known;
     struct timeline_step *path;
     size_t path_count, path_capacity;
     int64_t path_us[TIMELINE_PART_COUNT];
     int64_t path_nothing_us; /* of the path, nothing submitted */
-    size_t unpaired; /* events of it without partner */
-    bool whole;      /* nothing is missing: no unpaired event, incomplete job, lost or bad line */
+    size_t unpaired;         /* events of it without partner */
+    bool whole; /* nothing is missing: no unpaired event, incomplete job, lost or bad line */
     struct timeline_verdict verdict;
 };
 
@@ -325,8 +326,8 @@ struct timeline_report {
 };
 
 struct timeline_options_analysis {
-    int64_t gap_us;               /* quiet time that separates runs without labels; 0: 10 s */
-    int32_t workers_per_device;   /* for logs that do not say; 0: 2 */
+    int64_t gap_us;             /* quiet time that separates runs without labels; 0: 10 s */
+    int32_t workers_per_device; /* for logs that do not say; 0: 2 */
 };
 
 /* Analyses a log, which must outlive the report. A log without one usable event gives a report
@@ -341,12 +342,12 @@ const char *timeline_bottleneck_name(enum timeline_bottleneck bottleneck);
 /* ---- Pictures and tables ---- */
 
 struct timeline_style {
-    unsigned width;     /* columns of text; 0: 80 */
-    bool colour;        /* ANSI colours */
-    const char *run;    /* only runs of this label; NULL: all */
-    const char *job;    /* only jobs whose id contains this; NULL: all */
-    size_t jobs_max;    /* jobs drawn in a run by text and HTML; the rest is counted; 0: 60 */
-    bool live;          /* HTML: offer to reload */
+    unsigned width;  /* columns of text; 0: 80 */
+    bool colour;     /* ANSI colours */
+    const char *run; /* only runs of this label; NULL: all */
+    const char *job; /* only jobs whose id contains this; NULL: all */
+    size_t jobs_max; /* jobs drawn in a run by text and HTML; the rest is counted; 0: 60 */
+    bool live;       /* HTML: offer to reload */
 };
 
 /* Each appends to out; out->failed tells that memory ran out. */

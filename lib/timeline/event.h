@@ -18,47 +18,47 @@
 /* Spans: X(NAME, key of the value printed with its end). Each gives a NAME_START and a NAME_END.
    SYNTH and GPU are the classic ones and keep exactly the format of the existing system. */
 #define TIMELINE_SPAN_MAP(X)                                                                       \
-    X(SYNTH, "synth_ms")     /* a synthesis worker makes a partition's witness */                  \
-    X(GPU, "gpu_ms")         /* the device is truly occupied by a partition */                     \
-    X(RPC, "bytes")          /* a request message is received and decoded */                       \
-    X(JOURNAL, "bytes")      /* something is made durable: payload, state, proof */                \
-    X(QUEUE, "ms")           /* the accepted job waits for its turn */                             \
-    X(PARSE, "ms")           /* vanilla proof read, public inputs computed */                      \
-    X(CHECK, "ms")           /* inside SYNTH: what the input says of the partition is checked */   \
-    X(BUDGET_WAIT, "bytes")  /* a partition may not start: the memory budget is spent */           \
-    X(SRS_LOAD, "bytes")     /* params are being mapped, checked or moved to a device */           \
-    X(SRS_WAIT, "ms")        /* a partition waits for a load that another one started */           \
-    X(LOOKAHEAD_WAIT, "ms")  /* a synthesized partition finds the channel full */                  \
-    X(LOCK_WAIT, "ms")       /* a picked-up partition waits for its device to be free */           \
-    X(UPLOAD, "bytes")       /* device phase: host to device */                                    \
-    X(EVAL, "us")            /* device phase: row values a, b from the witness */                  \
-    X(NTT, "us")             /* device phase: quotient polynomial */                               \
-    X(MSM_H, "us")           /* device phase: the group sum of one query; they may overlap */      \
+    X(SYNTH, "synth_ms")    /* a synthesis worker makes a partition's witness */                   \
+    X(GPU, "gpu_ms")        /* the device is truly occupied by a partition */                      \
+    X(RPC, "bytes")         /* a request message is received and decoded */                        \
+    X(JOURNAL, "bytes")     /* something is made durable: payload, state, proof */                 \
+    X(QUEUE, "ms")          /* the accepted job waits for its turn */                              \
+    X(PARSE, "ms")          /* vanilla proof read, public inputs computed */                       \
+    X(CHECK, "ms")          /* inside SYNTH: what the input says of the partition is checked */    \
+    X(BUDGET_WAIT, "bytes") /* a partition may not start: the memory budget is spent */            \
+    X(SRS_LOAD, "bytes")    /* params are being mapped, checked or moved to a device */            \
+    X(SRS_WAIT, "ms")       /* a partition waits for a load that another one started */            \
+    X(LOOKAHEAD_WAIT, "ms") /* a synthesized partition finds the channel full */                   \
+    X(LOCK_WAIT, "ms")      /* a picked-up partition waits for its device to be free */            \
+    X(UPLOAD, "bytes")      /* device phase: host to device */                                     \
+    X(EVAL, "us")           /* device phase: row values a, b from the witness */                   \
+    X(NTT, "us")            /* device phase: quotient polynomial */                                \
+    X(MSM_H, "us")          /* device phase: the group sum of one query; they may overlap */       \
     X(MSM_L, "us")                                                                                 \
     X(MSM_A, "us")                                                                                 \
     X(MSM_B_G1, "us")                                                                              \
     X(MSM_B_G2, "us")                                                                              \
-    X(MSM_TAILS, "us")       /* full-size variables' part of l, a and b where it is apart */       \
-    X(DOWNLOAD, "us")        /* device phase: sums to the host */                                  \
-    X(BATCH_WAIT, "ms")      /* a partition's own part is done; what its batch shares is not */    \
-    X(FINISH, "ms")          /* host work on a partition's sums: tails, assembly, bytes */         \
-    X(VERIFY, "ms")          /* our verifier on a partition's proof or on the whole job */         \
-    X(REPLY, "bytes")        /* the answer is encoded and handed to the connection */
+    X(MSM_TAILS, "us")  /* full-size variables' part of l, a and b where it is apart */            \
+    X(DOWNLOAD, "us")   /* device phase: sums to the host */                                       \
+    X(BATCH_WAIT, "ms") /* a partition's own part is done; what its batch shares is not */         \
+    X(FINISH, "ms")     /* host work on a partition's sums: tails, assembly, bytes */              \
+    X(VERIFY, "ms")     /* our verifier on a partition's proof or on the whole job */              \
+    X(REPLY, "bytes")   /* the answer is encoded and handed to the connection */
 
 /* Instants: X(NAME, key of its value). In RUN_START and RUN_END the label names the run. */
 #define TIMELINE_INSTANT_MAP(X)                                                                    \
-    X(CHAN_SEND, "value")     /* a synthesized partition enters the device's queue (classic) */    \
-    X(GPU_PICKUP, "value")    /* a device worker takes it (classic) */                             \
-    X(JOB_ACCEPTED, "bytes")  /* admitted under an id; text: kind=porep-c2,partitions=10 */        \
-    X(JOB_DONE, "ms")         /* value: milliseconds since JOB_ACCEPTED */                         \
-    X(JOB_FAILED, "ms")       /* text: reason=... */                                               \
+    X(CHAN_SEND, "value")    /* a synthesized partition enters the device's queue (classic) */     \
+    X(GPU_PICKUP, "value")   /* a device worker takes it (classic) */                              \
+    X(JOB_ACCEPTED, "bytes") /* admitted under an id; text: kind=porep-c2,partitions=10 */         \
+    X(JOB_DONE, "ms")        /* value: milliseconds since JOB_ACCEPTED */                          \
+    X(JOB_FAILED, "ms")      /* text: reason=... */                                                \
     X(JOB_CANCELLED, "ms")                                                                         \
     X(RETRY, "value")         /* a partition is done again; text: reason=... */                    \
     X(ENGINE_START, "value")  /* text: synth_workers=,lookahead=,devices=,workers_per_device= */   \
     X(DEVICE_WORKER, "value") /* says which device a worker drives; text: name=... */              \
-    X(RUN_START, "value")     /* a labelled stretch begins, e.g. a bench batch; text: its config */\
+    X(RUN_START, "value") /* a labelled stretch begins, e.g. a bench batch; text: its config */    \
     X(RUN_END, "value")                                                                            \
-    X(DROPPED, "events")      /* rings overflowed; value: events lost since the last DROPPED */
+    X(DROPPED, "events") /* rings overflowed; value: events lost since the last DROPPED */
 
 enum timeline_span {
 #define X(name, key) TIMELINE_SPAN_##name,
@@ -79,8 +79,8 @@ enum timeline_kind {
 };
 
 enum {
-    TIMELINE_LABEL_BYTES = 96,  /* longer labels are cut and get a hash, so they stay distinct */
-    TIMELINE_TEXT_BYTES = 120,  /* longer texts are cut */
+    TIMELINE_LABEL_BYTES = 96, /* longer labels are cut and get a hash, so they stay distinct */
+    TIMELINE_TEXT_BYTES = 120, /* longer texts are cut */
 };
 
 struct timeline;
@@ -97,12 +97,12 @@ struct timeline_scope {
 
 /* A scope of a whole job (or of nothing, with label NULL). */
 #define TIMELINE_SCOPE(timeline_, label_)                                                          \
-    ((struct timeline_scope){ (timeline_), (label_), -1, -1, -1 })
+    ((struct timeline_scope){(timeline_), (label_), -1, -1, -1})
 
 struct timeline_options {
-    int fd;                /* where lines go, normally 2 (stderr); -1: no lines */
-    bool say_gpu_queue;    /* print CHAN_SEND as GPU_QUEUE, the newer name of the same event */
-    uint32_t ring_events;  /* capacity of a thread's ring, a power of two; 0: 2048 */
+    int fd;                  /* where lines go, normally 2 (stderr); -1: no lines */
+    bool say_gpu_queue;      /* print CHAN_SEND as GPU_QUEUE, the newer name of the same event */
+    uint32_t ring_events;    /* capacity of a thread's ring, a power of two; 0: 2048 */
     uint32_t history_events; /* latest events kept in memory for the live page; 0: none */
 };
 

@@ -7,8 +7,15 @@
 #define NO_JOB UINT32_MAX
 
 /* The names that several steps need for an attempt's six classic moments, in their order. */
-enum stage { STAGE_SYNTH_START, STAGE_SYNTH_END, STAGE_SENT, STAGE_PICKED, STAGE_GPU_START,
-             STAGE_GPU_END, STAGE_COUNT };
+enum stage {
+    STAGE_SYNTH_START,
+    STAGE_SYNTH_END,
+    STAGE_SENT,
+    STAGE_PICKED,
+    STAGE_GPU_START,
+    STAGE_GPU_END,
+    STAGE_COUNT
+};
 
 /* The moment of a stage. */
 int64_t *partition_stage(struct timeline_partition *partition, enum stage stage);
@@ -40,7 +47,7 @@ void report_split_window(const struct timeline_report *report, uint32_t job,
 
 /* sweep.c: utilisation of a run's devices, the causes of their idleness, and levels. */
 enum cuzk_status report_sweep(struct timeline_report *report, struct timeline_run *run,
-                                       struct cuzk_error *err);
+                              struct cuzk_error *err);
 
 /* stats.c: distributions and Little's law of a run. */
 enum cuzk_status report_measure(struct timeline_report *report, struct timeline_run *run,

@@ -56,8 +56,8 @@ static void release_work(void *user)
    say that the method is missing. */
 static void fail_call(struct rpc_call *call, const struct cuzk_error *err)
 {
-    enum rpc_code code = err->status == CUZK_UNSUPPORTED ? RPC_INVALID_ARGUMENT
-                                                         : rpc_code_of_status(err->status);
+    enum rpc_code code =
+        err->status == CUZK_UNSUPPORTED ? RPC_INVALID_ARGUMENT : rpc_code_of_status(err->status);
     rpc_fail(call, code, "%s", err->text);
 }
 

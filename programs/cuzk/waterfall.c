@@ -33,7 +33,7 @@ struct request {
     struct timeline_options_analysis options;
     const char *run_b, *output;
     const char *what_if; /* knobs; NULL: only explain */
-    const char *colour; /* auto, always, never */
+    const char *colour;  /* auto, always, never */
 };
 
 static void print_help(FILE *out)

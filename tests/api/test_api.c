@@ -42,7 +42,7 @@ static size_t read_inputs(const char *path, uint8_t *out, size_t max)
         const char *word = strrchr(line, ' ');
         word = word ? word + 1 : line;
         for (size_t i = 0; word[i] && word[i + 1] && n < max; i += 2) {
-            char digits[3] = { word[i], word[i + 1], '\0' };
+            char digits[3] = {word[i], word[i + 1], '\0'};
             out[n++] = (uint8_t)strtoul(digits, NULL, 16);
         }
     }
@@ -64,7 +64,7 @@ int main(void)
 {
     static uint8_t inputs[64 * CUZK_INPUT_BYTES];
     uint8_t proof[CUZK_PROOF_BYTES];
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     struct cuzk_vk *vk = NULL;
     enum cuzk_status status = cuzk_vk_open("vectors/reference/porep-2k/porep-2k.vk", &vk, &err);
     expect(status == CUZK_OK, "the reference's key opens");
@@ -83,9 +83,9 @@ int main(void)
     expect(cuzk_gen_c1(2048, NULL, count_bytes, &bytes, &err) == CUZK_OK && bytes == 100532,
            "a made-up C1 has the known length");
 
-    struct cuzk_engine_options options = { .param_cache = "/nonexistent", .backend = "cpu" };
+    struct cuzk_engine_options options = {.param_cache = "/nonexistent", .backend = "cpu"};
     struct cuzk_engine *engine = NULL;
-    struct cuzk_snapshot snapshot = { 0 };
+    struct cuzk_snapshot snapshot = {0};
     expect(cuzk_engine_open(&options, &engine, &err) == CUZK_OK, "an engine opens");
     expect(cuzk_engine_snapshot(engine, &snapshot, &err) == CUZK_OK && snapshot.n_devices == 1,
            "and has one device");

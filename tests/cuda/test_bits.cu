@@ -299,7 +299,7 @@ std::vector<uint8_t> faulty_file(std::vector<typename Group<F>::Coordinates> *po
     memset(&file[14 * BYTES], 0, BYTES);              /* infinity as zeros */
     memset(&file[18 * BYTES], 0, BYTES);              /* and with its flag */
     file[18 * BYTES] = 0x40;
-    file[15 * BYTES + BYTES - 1] ^= 1;                /* off the curve */
+    file[15 * BYTES + BYTES - 1] ^= 1; /* off the curve */
     file[16 * BYTES + sizeof(F) - 1] ^= 1;
     memset(&file[17 * BYTES], 0, sizeof(F)); /* x = 0, y of another point */
     return file;

@@ -106,9 +106,9 @@ static void test_row(void *context, uint64_t row, const struct lc *a, const stru
 /* Whether all rows hold when the variables have the given values. */
 static bool rows_hold(const struct circuit_program *program, const struct fr *aux)
 {
-    struct assignment assignment = { aux, true };
+    struct assignment assignment = {aux, true};
     struct cs_digest digest;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     assert_ok(cs_digest(program, &digest, test_row, &assignment, &err), err);
     return assignment.holds;
 }
@@ -116,10 +116,10 @@ static bool rows_hold(const struct circuit_program *program, const struct fr *au
 static void check_use(struct use *use)
 {
     struct use *place = use;
-    struct circuit_program program = { build_use, &place };
+    struct circuit_program program = {build_use, &place};
     struct check_result result;
     struct fr *aux;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     assert_ok(cs_check(&program, &result, NULL, NULL, NULL, &aux, &err), err);
     assert_int_equal(result.unsatisfied, 0);
     assert_int_equal(use->result.value, plain_model(use));
@@ -147,7 +147,7 @@ static void every_operation_on_every_operand(void **state)
             for (unsigned values = 0; values < 8; values++) {
                 struct use use = {
                     .operation = (enum operation)operation,
-                    .kind = { kinds % 4, kinds / 4 % 4, kinds / 16 },
+                    .kind = {kinds % 4, kinds / 4 % 4, kinds / 16},
                     .values = values,
                 };
                 check_use(&use);
@@ -193,11 +193,11 @@ static void insertion_at_every_index(void **state)
     (void)state;
     for (unsigned arity = 2; arity <= 8; arity *= 2) {
         for (unsigned index = 0; index < arity; index++) {
-            struct insertion insertion = { .arity = arity, .index = index };
+            struct insertion insertion = {.arity = arity, .index = index};
             struct insertion *place = &insertion;
-            struct circuit_program program = { build_insertion, &place };
+            struct circuit_program program = {build_insertion, &place};
             struct check_result result;
-            struct cuzk_error err = { 0 };
+            struct cuzk_error err = {0};
             assert_ok(cs_check(&program, &result, NULL, NULL, NULL, NULL, &err), err);
             assert_int_equal(result.unsatisfied, 0);
             struct fr expected;
@@ -247,9 +247,9 @@ static void build_sum(struct cs *cs, const void *input)
 static void check_sum(struct sum *sum)
 {
     struct sum *place = sum;
-    struct circuit_program program = { build_sum, &place };
+    struct circuit_program program = {build_sum, &place};
     struct check_result result;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     assert_ok(cs_check(&program, &result, NULL, NULL, NULL, NULL, &err), err);
     assert_int_equal(result.unsatisfied, 0);
     uint32_t expected = 0;
@@ -265,17 +265,17 @@ static void check_sum(struct sum *sum)
 static void sums_of_edge_words(void **state)
 {
     (void)state;
-    static const uint32_t edges[] = { 0, 1, 0x7fffffff, 0x80000000, 0xffffffff };
+    static const uint32_t edges[] = {0, 1, 0x7fffffff, 0x80000000, 0xffffffff};
     enum { EDGES = sizeof edges / sizeof edges[0] };
     for (unsigned i = 0; i < EDGES * EDGES * 4; i++) {
-        struct sum sum = { .n = 2, .constant = i % 4 };
+        struct sum sum = {.n = 2, .constant = i % 4};
         sum.words[0] = edges[i / 4 % EDGES];
         sum.words[1] = edges[i / 4 / EDGES];
         check_sum(&sum);
     }
     for (size_t n = 3; n <= UINT32_ADDENDS_MAX; n++) {
         for (size_t edge = 0; edge < EDGES; edge++) {
-            struct sum sum = { .n = n, .constant = edge == 0 ? (1u << n) - 1 : 1u << edge % n };
+            struct sum sum = {.n = n, .constant = edge == 0 ? (1u << n) - 1 : 1u << edge % n};
             for (size_t k = 0; k < n; k++)
                 sum.words[k] = edges[edge];
             check_sum(&sum);

@@ -28,17 +28,17 @@ enum schedule_cause {
 /* Times in milliseconds. Zero-initialise and set what matters; see schedule_defaults. */
 struct schedule_options {
     uint64_t seed;
-    const char *label;   /* of the run; NULL: no RUN_START and RUN_END */
-    bool classic;        /* only the six events of the existing system */
-    bool say_gpu_queue;  /* GPU_QUEUE instead of CHAN_SEND */
+    const char *label;                 /* of the run; NULL: no RUN_START and RUN_END */
+    bool classic;                      /* only the six events of the existing system */
+    bool say_gpu_queue;                /* GPU_QUEUE instead of CHAN_SEND */
     unsigned jobs, concurrency, think; /* the client: keeps `concurrency` in flight */
     unsigned partitions;
     unsigned synth_workers, lookahead, budget; /* budget: partitions in memory at once; 0: any */
     unsigned devices, workers_per_device;
     unsigned parse, synth, start, device, verify; /* mean durations; start: pickup to device */
-    unsigned jitter;     /* percent by which synth and device times vary */
-    double growth;       /* c syntheses at once take c^growth times as long */
-    int64_t offset;      /* of the first event */
+    unsigned jitter;                              /* percent by which synth and device times vary */
+    double growth;  /* c syntheses at once take c^growth times as long */
+    int64_t offset; /* of the first event */
 };
 
 struct schedule_truth {

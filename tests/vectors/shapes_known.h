@@ -23,6 +23,7 @@ struct known_shape {
     const char *digest; /* "": not known */
 };
 
+/* clang-format off */
 static const struct known_shape known_shapes[] = {
     { POREP, 2 * KIB, 0, 2687921, 40, 2685673, 2674948, 685522,
       "dc15b615135b87fca8169bb29ec71946ee7d5652ac57adfe0ffb789af6d81000" },
@@ -121,5 +122,6 @@ static const struct known_shape known_shapes[] = {
     { UPDATE_POSEIDON, 64 * GIB, 0, 23597970, 5, 23889511, 18078605, 17306662,
       "95607d3b320b8a30416fecb1cf43d6fc8bf9f53435ce77e3e32c8959c770590b" },
 };
+/* clang-format on */
 
 #endif

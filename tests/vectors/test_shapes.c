@@ -40,7 +40,7 @@ struct blank {
 
 static struct blank make_blank(const struct known_shape *known)
 {
-    struct blank blank = { .kind = known->kind };
+    struct blank blank = {.kind = known->kind};
     uint64_t bytes = known->sector_bytes;
     switch (known->kind) {
     case POREP:
@@ -79,7 +79,7 @@ static void free_blank(struct blank *blank)
 /* Every query's points are those of the key (part I.2). */
 static void assert_points(const struct shape *shape, const struct known_shape *known)
 {
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     struct queries queries;
     assert_ok(queries_init(&queries, shape, &err), err);
     assert_int_equal(queries.l.n_points, known->n_aux);
@@ -94,7 +94,7 @@ static void assert_points(const struct shape *shape, const struct known_shape *k
 
 static struct shape *record_known(const struct known_shape *known)
 {
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     struct blank blank = make_blank(known);
     struct shape *shape;
     assert_ok(shape_record(&blank.program, &shape, &err), err);
@@ -114,7 +114,7 @@ static void assert_counts(const struct shape *shape, const struct known_shape *k
 
 static void assert_digest_known(struct shape *shape, const struct known_shape *known)
 {
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     if (known->digest[0]) {
         assert_ok(shape_digest(shape, &err), err);
         assert_hex_equal(shape->digest, sizeof shape->digest, known->digest);
@@ -171,9 +171,9 @@ static void test_columns(void **state)
 static void test_budget(void **state)
 {
     (void)state;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     struct porep_partition *blank = porep_blank(porep_config(32 * GIB), 0);
-    struct circuit_program program = { porep_synthesize, blank };
+    struct circuit_program program = {porep_synthesize, blank};
     struct shape *shape;
     struct witness witness;
     assert_ok(shape_record(&program, &shape, &err), err);
@@ -195,19 +195,19 @@ struct known_witness {
 };
 
 static const struct known_witness known_witnesses[] = {
-    { "reference/porep-2k/c1.json", 0, "reference/porep-2k/witness.sha256", false },
-    { "sparse/c1-2KiB.json.xz", 0, "sparse/witness-2KiB-p0.txt", false },
-    { "sparse/c1-2KiB-seed03.json.xz", 0, "sparse/witness-2KiB-seed03-p0.txt", false },
-    { "sparse/c1-2KiB-seed13.json.xz", 0, "sparse/witness-2KiB-seed13-p0.txt", false },
-    { "sparse/c1-2KiB-seed1c.json.xz", 0, "sparse/witness-2KiB-seed1c-p0.txt", false },
-    { "sparse/c1-2KiB-seed2b.json.xz", 0, "sparse/witness-2KiB-seed2b-p0.txt", false },
-    { "sparse/c1-2KiB-seed62.json.xz", 0, "sparse/witness-2KiB-seed62-p0.txt", false },
-    { "sparse/c1-8MiB.json.xz", 0, "sparse/witness-8MiB-p0.txt", true },
-    { "reference/porep-8m/c1.json.xz", 0, "reference/porep-8m/witness.sha256", true },
-    { "sparse/c1-512MiB.json.xz", 0, "sparse/witness-512MiB-p0.txt", true },
-    { "sparse/c1-32GiB.json.xz", 0, "sparse/witness-32GiB-p0.txt", true },
-    { "sparse/c1-32GiB.json.xz", 9, "sparse/witness-32GiB-p9.txt", true },
-    { "sparse/c1-64GiB.json.xz", 0, "sparse/witness-64GiB-p0.txt", true },
+    {"reference/porep-2k/c1.json", 0, "reference/porep-2k/witness.sha256", false},
+    {"sparse/c1-2KiB.json.xz", 0, "sparse/witness-2KiB-p0.txt", false},
+    {"sparse/c1-2KiB-seed03.json.xz", 0, "sparse/witness-2KiB-seed03-p0.txt", false},
+    {"sparse/c1-2KiB-seed13.json.xz", 0, "sparse/witness-2KiB-seed13-p0.txt", false},
+    {"sparse/c1-2KiB-seed1c.json.xz", 0, "sparse/witness-2KiB-seed1c-p0.txt", false},
+    {"sparse/c1-2KiB-seed2b.json.xz", 0, "sparse/witness-2KiB-seed2b-p0.txt", false},
+    {"sparse/c1-2KiB-seed62.json.xz", 0, "sparse/witness-2KiB-seed62-p0.txt", false},
+    {"sparse/c1-8MiB.json.xz", 0, "sparse/witness-8MiB-p0.txt", true},
+    {"reference/porep-8m/c1.json.xz", 0, "reference/porep-8m/witness.sha256", true},
+    {"sparse/c1-512MiB.json.xz", 0, "sparse/witness-512MiB-p0.txt", true},
+    {"sparse/c1-32GiB.json.xz", 0, "sparse/witness-32GiB-p0.txt", true},
+    {"sparse/c1-32GiB.json.xz", 9, "sparse/witness-32GiB-p9.txt", true},
+    {"sparse/c1-64GiB.json.xz", 0, "sparse/witness-64GiB-p0.txt", true},
 };
 
 /* A file of digests, and what was found when comparing with it. */
@@ -222,7 +222,7 @@ struct comparison {
     } chunks[VALUES_COUNT];
 };
 
-static const char *const sequence_names[VALUES_COUNT] = { "a", "b", "c", "aux", "inputs" };
+static const char *const sequence_names[VALUES_COUNT] = {"a", "b", "c", "aux", "inputs"};
 
 /* The word after "key " at the start of a line; false if there is none. */
 static bool find_word(const char *text, const char *key, char word[65])
@@ -290,8 +290,8 @@ struct values {
 
 static struct values values_make(const struct porep_partition *partition)
 {
-    struct cuzk_error err = { 0 };
-    struct circuit_program program = { porep_synthesize, partition };
+    struct cuzk_error err = {0};
+    struct circuit_program program = {porep_synthesize, partition};
     struct values values;
     assert_ok(shape_record(&program, &values.shape, &err), err);
     assert_ok(witness_synthesize(&program, values.shape, &values.witness, &err), err);
@@ -309,12 +309,12 @@ static void values_free(struct values *values)
 static struct value_digests compare(const struct values *values, struct pool *pool,
                                     struct comparison *comparison)
 {
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     struct value_digests digests;
     char size[65] = "0";
     find_word(comparison->text, "chunk", size);
     comparison->chunk_size = (uint32_t)strtoul(size, NULL, 10);
-    const struct value_chunks chunks = { comparison->chunk_size, compare_chunk, comparison };
+    const struct value_chunks chunks = {comparison->chunk_size, compare_chunk, comparison};
     assert_ok(value_digests_make(values->evaluator, &values->witness, pool,
                                  comparison->chunk_size > 0 ? &chunks : NULL, &digests, &err),
               err);
@@ -324,7 +324,7 @@ static struct value_digests compare(const struct values *values, struct pool *po
 static void assert_values(const struct values *values, struct pool *pool,
                           struct comparison *comparison)
 {
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     struct row_check check;
     const struct value_digests digests = compare(values, pool, comparison);
     assert_sequence(comparison, VALUES_INPUTS, digests.inputs);
@@ -338,7 +338,7 @@ static void assert_values(const struct values *values, struct pool *pool,
 
 static struct c1 *load_c1(const char *name, struct pool *pool)
 {
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     struct c1 *c1;
     size_t len;
     uint8_t *json = vector_read_or_skip(name, &len);
@@ -352,7 +352,7 @@ static void assert_witness(const struct known_witness *known, struct pool *pool)
 {
     size_t len;
     uint8_t *text = vector_read_or_skip(known->digests, &len);
-    struct comparison comparison = { .name = known->digests, .text = (const char *)text };
+    struct comparison comparison = {.name = known->digests, .text = (const char *)text};
     struct c1 *c1 = load_c1(known->c1, pool);
     struct values values = values_make(c1_partition(c1, known->partition));
     assert_values(&values, pool, &comparison);
@@ -399,7 +399,7 @@ static void assert_first_challenge(const struct porep_partition *partition, cons
     enum { WHOLE_CHUNKS = 6 };
     size_t len;
     uint8_t *text = vector_read_or_skip(name, &len);
-    struct comparison comparison = { .name = name, .text = (const char *)text };
+    struct comparison comparison = {.name = name, .text = (const char *)text};
     struct porep_config config = *partition->config;
     struct porep_partition one = *partition;
     config.challenges = 1;
@@ -438,7 +438,7 @@ static void test_difference_is_named(void **state)
     enum { CHUNK = 4096, WRONG = 123 * CHUNK + 45 };
     size_t len;
     uint8_t *text = vector_read_or_skip("sparse/witness-2KiB-p0-fine.txt.xz", &len);
-    struct comparison right = { .name = "fine", .text = (const char *)text }, wrong = right;
+    struct comparison right = {.name = "fine", .text = (const char *)text}, wrong = right;
     char difference[160];
     struct c1 *c1 = load_c1("sparse/c1-2KiB.json.xz", NULL);
     struct values values = values_make(c1_partition(c1, 0));

@@ -19,10 +19,10 @@ struct CUstream_st; /* cudaStream_t */
 /* --- The image -------------------------------------------------------------------------------- */
 
 enum {
-    ROWS_SMALL_MAX = 127, /* sums of small coefficients are within ± that */
+    ROWS_SMALL_MAX = 127,      /* sums of small coefficients are within ± that */
     ROWS_LOCALS_MAX = 1 << 18, /* local variables of a template: shared memory holds their bits */
-    ROWS_TERMS_MAX = 1 << 23, /* terms of small rows in all templates */
-    ROWS_PART_ROWS = 1 << 13, /* rows that one block evaluates */
+    ROWS_TERMS_MAX = 1 << 23,  /* terms of small rows in all templates */
+    ROWS_PART_ROWS = 1 << 13,  /* rows that one block evaluates */
 };
 
 /* One side of a row of a template, in 32 bits: two bits of kind, then what belongs to it. Wide rows

@@ -48,8 +48,8 @@ __global__ void select_words(const uint64_t *bits, const uint64_t *density, cons
 } // namespace
 
 extern "C" int bits_select(const uint64_t *bits, const uint64_t *density, const uint32_t *ranks,
-                             uint32_t n_vars, uint32_t first_point, uint32_t n_points,
-                             uint64_t *selected, struct CUstream_st *stream)
+                           uint32_t n_vars, uint32_t first_point, uint32_t n_points,
+                           uint64_t *selected, struct CUstream_st *stream)
 {
     cudaMemsetAsync(selected, 0, (size_t(n_points) + 63) / 64 * sizeof *selected, stream);
     if (n_vars > 0)

@@ -19,7 +19,7 @@ static void shapes_fit_the_parameter_files(void **state)
     for (size_t i = 0; i < circuit_count(); i++) {
         const struct circuit_info *circuit = circuit_at(i);
         struct shape *shape;
-        struct cuzk_error err = { 0 };
+        struct cuzk_error err = {0};
         assert_ok(circuit_shape(circuit, &shape, &err), err);
         print_message("%s: %zu bytes\n", circuit->id, shape_bytes(shape));
         assert_int_equal(shape->n_inputs, circuit->n_inputs);

@@ -34,7 +34,7 @@ static inline void compare_values(const struct shape *shape, const struct witnes
                                   const struct fr *inputs, const struct fr *aux)
 {
     uint64_t *is_full;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     assert_ok(shape_full_bitmap(shape, &is_full, &err), err);
     for (uint32_t i = 0; i < shape->n_inputs; i++)
         assert_true(fr_equal(&inputs[i], &witness->inputs[i]));
@@ -61,7 +61,7 @@ static inline uint64_t compare_drivers(const struct circuit_program *program)
     struct witness witness, parallel;
     struct check_result result;
     struct fr *inputs, *aux;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     assert_ok(shape_record(program, &shape, &err), err);
     assert_ok(witness_synthesize(program, shape, &witness, &err), err);
     struct pool *pool = pool_new(3);

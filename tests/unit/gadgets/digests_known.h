@@ -2,6 +2,7 @@
 #ifndef TESTS_GADGETS_DIGESTS_KNOWN_H
 #define TESTS_GADGETS_DIGESTS_KNOWN_H
 
+/* clang-format off */
 static const struct known known[] = {
     { .name = "to_bits_le", .build = build_to_bits,
       .input = NULL,
@@ -186,6 +187,7 @@ static const struct known known[] = {
       .n_rows = 5616, .n_inputs = 2, .n_aux = 5687, .a_dense = 4308, .b_dense = 4125,
       .digest = "b76a8b36abac5a3f4c81c44c959f7d4c50a30e578bb04ca68481ff09879d4091" },
 };
+/* clang-format on */
 
 enum { n_known = sizeof known / sizeof known[0] };
 

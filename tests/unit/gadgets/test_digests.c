@@ -124,7 +124,7 @@ static void build_pack_into_inputs(struct cs *cs, const void *input)
 static void build_path(struct cs *cs, const void *input)
 {
     const int8_t *levels = input;
-    struct fr siblings[MERKLE_LEVELS_MAX * 7] = { { .v = { { 0 } } } };
+    struct fr siblings[MERKLE_LEVELS_MAX * 7] = {{.v = {{0}}}};
     uint8_t arity[MERKLE_LEVELS_MAX];
     struct merkle_path path = {
         .hash = levels[0] < 0 ? MERKLE_SHA256 : MERKLE_POSEIDON,
@@ -138,8 +138,16 @@ static void build_path(struct cs *cs, const void *input)
     merkle_prove(cs, &path, leaf, root);
 }
 
-#define SIZE(n) (const unsigned[]) { n }
-#define LEVELS(...) (const int8_t[]) { __VA_ARGS__, 0 }
+#define SIZE(n)                                                                                    \
+    (const unsigned[])                                                                             \
+    {                                                                                              \
+        n                                                                                          \
+    }
+#define LEVELS(...)                                                                                \
+    (const int8_t[])                                                                               \
+    {                                                                                              \
+        __VA_ARGS__, 0                                                                             \
+    }
 
 struct known {
     const char *name;
@@ -147,8 +155,8 @@ struct known {
     const void *input;
     uint32_t n_rows, n_inputs, n_aux, a_dense, b_dense;
     const char *digest;
-    const char *rows;                 /* file of the rows as text */
-    const char *values, *last_value;  /* SHA-256 of all aux values, and the last of them */
+    const char *rows;                /* file of the rows as text */
+    const char *values, *last_value; /* SHA-256 of all aux values, and the last of them */
 };
 
 #include "digests_known.h"
@@ -158,9 +166,9 @@ static void gadgets_have_the_digests_of_the_reference(void **state)
     (void)state;
     for (size_t i = 0; i < n_known; i++) {
         const struct known *k = &known[i];
-        struct circuit_program program = { k->build, k->input };
+        struct circuit_program program = {k->build, k->input};
         struct cs_digest digest;
-        struct cuzk_error err = { 0 };
+        struct cuzk_error err = {0};
         assert_ok(cs_digest(&program, &digest, NULL, NULL, &err), err);
         print_message("%s\n", k->name);
         assert_int_equal(digest.n_rows, k->n_rows);
@@ -179,15 +187,15 @@ static void gadgets_give_the_values_of_the_reference(void **state)
         const struct known *k = &known[i];
         if (!k->values)
             continue;
-        struct circuit_program program = { k->build, k->input };
+        struct circuit_program program = {k->build, k->input};
         struct check_result result;
-        struct cuzk_error err = { 0 };
+        struct cuzk_error err = {0};
         struct fr *aux;
         assert_ok(cs_check(&program, &result, NULL, NULL, NULL, &aux, &err), err);
         print_message("%s\n", k->name);
         assert_int_equal(result.unsatisfied, 0);
         struct hasher *hasher = sha256_new();
-        uint8_t bytes[FR_BYTES] = { 0 };
+        uint8_t bytes[FR_BYTES] = {0};
         for (uint32_t v = 0; v < result.n_aux; v++) {
             fr_to_bytes(bytes, &aux[v]);
             hasher_update(hasher, bytes, sizeof bytes);
@@ -209,7 +217,7 @@ static struct fr parse_coefficient(const char **at)
     if (strncmp(*at, "0x", 2) == 0) {
         uint8_t bytes[FR_BYTES];
         for (size_t i = 0; i < FR_BYTES; i++) {
-            char pair[3] = { (*at)[2 + 2 * i], (*at)[3 + 2 * i], 0 };
+            char pair[3] = {(*at)[2 + 2 * i], (*at)[3 + 2 * i], 0};
             bytes[FR_BYTES - 1 - i] = (uint8_t)strtoul(pair, NULL, 16);
         }
         assert_true(fr_from_bytes(&value, bytes));
@@ -273,9 +281,9 @@ static void gadgets_have_the_rows_of_the_reference(void **state)
         uint8_t *text = vector_read_or_skip(path, &len);
         const char *at = (const char *)text;
         print_message("%s\n", k->name);
-        struct circuit_program program = { k->build, k->input };
+        struct circuit_program program = {k->build, k->input};
         struct cs_digest digest;
-        struct cuzk_error err = { 0 };
+        struct cuzk_error err = {0};
         assert_ok(cs_digest(&program, &digest, compare_row, &at, &err), err);
         assert_int_equal(*at, 0);
         mem_free(text);

@@ -6,14 +6,14 @@
 
 static void build(struct cs *cs, const void *input)
 {
-    static const uint8_t poseidon[] = { 8, 2 }, binary[] = { 2 };
+    static const uint8_t poseidon[] = {8, 2}, binary[] = {2};
     static const struct fr siblings[8];
     (void)input;
     struct num leaf = num_alloc(cs, &fr_one), root = num_alloc(cs, &fr_one);
-    struct merkle_path path = { MERKLE_POSEIDON, 2, poseidon, 9, siblings };
+    struct merkle_path path = {MERKLE_POSEIDON, 2, poseidon, 9, siblings};
     merkle_prove(cs, &path, leaf, root);
     merkle_prove(cs, &path, leaf, root);
-    path = (struct merkle_path){ MERKLE_SHA256, 1, binary, 1, siblings };
+    path = (struct merkle_path){MERKLE_SHA256, 1, binary, 1, siblings};
     merkle_prove(cs, &path, leaf, root);
 }
 
@@ -43,11 +43,11 @@ static enum cuzk_status run_check(const struct circuit_program *program, struct 
 /* Fails the first allocation, a later one, and so on, until the run gets through. */
 static void fail_allocations(run_fn *run)
 {
-    struct circuit_program program = { build, NULL };
+    struct circuit_program program = {build, NULL};
     size_t used = mem_used_bytes();
     unsigned failures = 0;
     for (long after = 0;; after += 1 + after / 8) {
-        struct cuzk_error err = { 0 };
+        struct cuzk_error err = {0};
         mem_fail_after(after);
         enum cuzk_status status = run(&program, &err);
         mem_fail_after(-1);

@@ -10,7 +10,7 @@ enum { MESSAGES_MAX = SHA256_LANES + 3, MESSAGE_WORDS_MAX = 40 };
 
 struct messages {
     size_t lanes, count;
-    size_t n; /* of words of each */
+    size_t n;      /* of words of each */
     unsigned kind; /* of values: 0 zeros, 1 all r - 1, else random */
 };
 
@@ -21,11 +21,14 @@ static struct witness_size hash_size(const struct word_planes *message, size_t n
     static uint64_t bits[BITS / 64 + 1];
     struct fr packed;
     struct witness witness = {
-        .bits = bits, .full = &packed, .aux_capacity = BITS, .full_capacity = 1,
+        .bits = bits,
+        .full = &packed,
+        .aux_capacity = BITS,
+        .full_capacity = 1,
     };
     sha256_hash_witness(&witness, message, n);
     assert_false(witness.overflow);
-    return (struct witness_size){ .n_aux = witness.n_aux, .n_full = 1 };
+    return (struct witness_size){.n_aux = witness.n_aux, .n_full = 1};
 }
 
 /* Each hash comes behind its numbers and some more bits, so that it begins anywhere in a word. */
@@ -73,13 +76,13 @@ static void build_messages(struct cs *cs, const void *input)
 static void hashes_side_by_side(void **state)
 {
     (void)state;
-    static const size_t counts[] = { 1, 2, 3, 4, 5, 7, 8, 9, MESSAGES_MAX };
-    static const size_t lengths[] = { 8, 1, 16, 13, 40, 14, 24, 29, 7 };
-    const size_t lanes[] = { 1, sha256_lanes() };
+    static const size_t counts[] = {1, 2, 3, 4, 5, 7, 8, 9, MESSAGES_MAX};
+    static const size_t lengths[] = {8, 1, 16, 13, 40, 14, 24, 29, 7};
+    const size_t lanes[] = {1, sha256_lanes()};
     for (size_t l = 0; l < 2; l++) {
         for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-            struct messages messages = { lanes[l], counts[i], lengths[i], (unsigned)i % 4 };
-            struct circuit_program program = { build_messages, &messages };
+            struct messages messages = {lanes[l], counts[i], lengths[i], (unsigned)i % 4};
+            struct circuit_program program = {build_messages, &messages};
             assert_int_equal(compare_drivers(&program), 0);
         }
     }
@@ -101,7 +104,7 @@ static void blocks_side_by_side(void **state)
         size_t n = 1 + round / 64 + round % 5;
         bool initial = round & 64;
         struct word_planes message[SHA256_LANES][16];
-        struct sha256_words a[SHA256_LANES] = { 0 }, b[SHA256_LANES];
+        struct sha256_words a[SHA256_LANES] = {0}, b[SHA256_LANES];
         struct witness x[SHA256_LANES], y[SHA256_LANES], *lanes[SHA256_LANES];
         memset(one, 0, sizeof one);
         memset(other, 0, sizeof other);
@@ -115,9 +118,9 @@ static void blocks_side_by_side(void **state)
                 uint32_t value = (uint32_t)test_random(&random);
                 value = round % 8 == 0 ? 0 : round % 8 == 1 ? UINT32_MAX : value;
                 if (t < 16)
-                    message[i][t] = (struct word_planes){ value, constant, value & constant };
+                    message[i][t] = (struct word_planes){value, constant, value & constant};
                 else if (initial)
-                    a[i].word[t - 16] = (struct word_planes){ shared, UINT32_MAX, shared };
+                    a[i].word[t - 16] = (struct word_planes){shared, UINT32_MAX, shared};
                 else
                     a[i].word[t - 16].value = value;
             }
@@ -125,11 +128,11 @@ static void blocks_side_by_side(void **state)
         for (size_t i = 0; i < n; i++) {
             uint32_t at = (round + 9 * (uint32_t)i) % 64;
             b[i] = a[i];
-            x[i] = (struct witness){ .bits = one[i], .aux_capacity = 64 * (WORDS - 1) };
+            x[i] = (struct witness){.bits = one[i], .aux_capacity = 64 * (WORDS - 1)};
             if (at > 0)
                 witness_append_bits(&x[i], UINT64_MAX, at);
             sha256_compress_witness(&x[i], message[i], &a[i]);
-            y[i] = (struct witness){ .bits = other[i], .aux_capacity = x[i].n_aux + 64 };
+            y[i] = (struct witness){.bits = other[i], .aux_capacity = x[i].n_aux + 64};
             if (at > 0)
                 witness_append_bits(&y[i], UINT64_MAX, at);
             y[i].n_aux = x[i].n_aux;

@@ -47,7 +47,7 @@ static void build_block(struct cs *cs, const void *input)
 
 static void check_block(const struct block *block)
 {
-    struct circuit_program program = { build_block, block };
+    struct circuit_program program = {build_block, block};
     assert_int_equal(compare_drivers(&program), 0);
 }
 
@@ -72,7 +72,7 @@ static void set_constant_word(struct block *block, size_t first, uint32_t big_en
 /* The five kinds of blocks that circuits are made of: K0 … K4. */
 static struct block block_of_kind(unsigned kind)
 {
-    struct block block = { 0 };
+    struct block block = {0};
     struct uint32 iv[8];
     memset(block.kind, BOOLEAN_PLAIN, sizeof block.kind);
     sha256_initial_state(iv);
@@ -85,9 +85,9 @@ static struct block block_of_kind(unsigned kind)
         block.kind[STATE_BITS + i] = BOOLEAN_CONSTANT;
         block.value[STATE_BITS + i] = false;
     }
-    static const size_t first_constant[] = { 8, 16, 8, 16, 0 };
-    static const uint32_t first_word[] = { 7, 0, 0x80000000, 0, 0x80000000 };
-    static const uint32_t last_word[] = { 0, 0, 9984, 0, 512 };
+    static const size_t first_constant[] = {8, 16, 8, 16, 0};
+    static const uint32_t first_word[] = {7, 0, 0x80000000, 0, 0x80000000};
+    static const uint32_t last_word[] = {0, 0, 9984, 0, 512};
     for (size_t t = first_constant[kind]; t < 16; t++) {
         uint32_t word = t == first_constant[kind] ? first_word[kind]
                         : t == 15                 ? last_word[kind]
@@ -101,7 +101,7 @@ static struct block block_of_kind(unsigned kind)
 static void assert_has_template(const struct circuit_program *program, const char *name)
 {
     struct shape *shape;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     bool found = false;
     assert_ok(shape_record(program, &shape, &err), err);
     for (uint32_t i = 0; i < shape->n_templates; i++)
@@ -113,12 +113,12 @@ static void assert_has_template(const struct circuit_program *program, const cha
 static void blocks_of_the_circuits(void **state)
 {
     (void)state;
-    static const char *const names[] = { "sha256-k0", "sha256-k1", "sha256-k2", "sha256-k3",
-                                         "sha256-k4" };
+    static const char *const names[] = {"sha256-k0", "sha256-k1", "sha256-k2", "sha256-k3",
+                                        "sha256-k4"};
     uint64_t random = 1;
     for (unsigned kind = 0; kind < 5; kind++) {
         struct block block = block_of_kind(kind);
-        struct circuit_program program = { build_block, &block };
+        struct circuit_program program = {build_block, &block};
         assert_has_template(&program, names[kind]);
         for (unsigned fill = FILL_ZEROS; fill <= FILL_RANDOM; fill++) {
             fill_values(&block, fill, &random);
@@ -132,7 +132,7 @@ static void blocks_of_any_mixture(void **state)
 {
     (void)state;
     uint64_t random = 2;
-    struct block block = { 0 };
+    struct block block = {0};
     for (unsigned share = 0; share <= 8; share++) {
         for (size_t i = 0; i < BLOCK_BITS; i++) {
             bool constant = test_random(&random) % 8 < share;
@@ -174,14 +174,14 @@ static void build_hash(struct cs *cs, const void *input)
 static void hashes_are_those_of_sha256(void **state)
 {
     (void)state;
-    static const size_t lengths[] = { 0, 1, 55, 56, 63, 64, 65, 128, 200 };
+    static const size_t lengths[] = {0, 1, 55, 56, 63, 64, 65, 128, 200};
     uint8_t bytes[256], digest[SHA256_BYTES], expected[SHA256_BYTES];
     uint64_t random = 3;
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)test_random(&random);
     for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
-        struct message message = { bytes, lengths[k], digest };
-        struct circuit_program program = { build_hash, &message };
+        struct message message = {bytes, lengths[k], digest};
+        struct circuit_program program = {build_hash, &message};
         assert_int_equal(compare_drivers(&program), 0);
         sha256(bytes, lengths[k], expected);
         assert_memory_equal(digest, expected, sizeof expected);
@@ -218,14 +218,14 @@ static void hashes_of_numbers(void **state)
 {
     (void)state;
     uint64_t random = 5;
-    struct fr values[6] = { fr_zero, fr_minus_one, fr_one };
+    struct fr values[6] = {fr_zero, fr_minus_one, fr_one};
     for (size_t n = 1; n <= 48; n++) {
         for (size_t i = 3; i < 6; i++)
             values[i] = test_random_fr(&random);
-        struct numbers numbers = { n, values + n % 4 };
+        struct numbers numbers = {n, values + n % 4};
         if (n > 16)
             numbers.values = values;
-        struct circuit_program program = { build_number_hash, &numbers };
+        struct circuit_program program = {build_number_hash, &numbers};
         assert_int_equal(compare_drivers(&program), 0);
     }
 }
@@ -234,14 +234,14 @@ static void hashes_of_numbers(void **state)
 static void runs_of_bits(void **state)
 {
     (void)state;
-    static const unsigned counts[] = { 1, 2, 35, 61, 54, 34, 32, 64, 63, 2, 64, 64 };
+    static const unsigned counts[] = {1, 2, 35, 61, 54, 34, 32, 64, 63, 2, 64, 64};
     enum { N = sizeof counts / sizeof counts[0], BITS = 1024 };
     uint64_t random = 6;
     for (unsigned at = 0; at < 64; at++) {
         for (unsigned n = 1; n <= N; n++) {
-            uint64_t one[BITS / 64 + 1] = { 0 }, other[BITS / 64 + 1] = { 0 };
-            struct witness a = { .bits = one, .aux_capacity = BITS };
-            struct witness b = { .bits = other, .aux_capacity = BITS };
+            uint64_t one[BITS / 64 + 1] = {0}, other[BITS / 64 + 1] = {0};
+            struct witness a = {.bits = one, .aux_capacity = BITS};
+            struct witness b = {.bits = other, .aux_capacity = BITS};
             uint32_t total = 0;
             for (unsigned i = 0; i < n; i++)
                 total += counts[i];
@@ -252,7 +252,7 @@ static void runs_of_bits(void **state)
             b.n_aux += total;
             witness_append_bits(&b, UINT64_MAX, 64);
             b.n_aux = at;
-            struct witness_run run = { 0 };
+            struct witness_run run = {0};
             assert_true(witness_run_start(&run, &b, total));
             for (unsigned i = 0; i < n; i++) {
                 uint64_t bits = test_random(&random) >> (64 - counts[i]);
@@ -266,7 +266,7 @@ static void runs_of_bits(void **state)
         }
     }
     struct witness_run run;
-    struct witness full = { .aux_capacity = 100, .n_aux = 90 };
+    struct witness full = {.aux_capacity = 100, .n_aux = 90};
     assert_false(witness_run_start(&run, &full, 11));
     assert_true(full.overflow && full.n_aux == 90);
 }
@@ -293,7 +293,7 @@ static void build_numbers(struct cs *cs, const void *input)
     }
     num_inputize(cs, num_sub(cs, num_square(cs, nums[0]), num_mul(cs, nums[1], nums[2])));
     struct num hash = poseidon_circuit(cs, POSEIDON_RANDOMNESS, 2, nums);
-    static const unsigned arity[] = { 2, 4, 8, 11 };
+    static const unsigned arity[] = {2, 4, 8, 11};
     for (size_t i = 0; i < 4; i++) {
         /* Each chain's second use is a placement of the first. */
         nums[0] = poseidon_circuit(cs, POSEIDON_TREE, arity[i], nums);
@@ -312,7 +312,7 @@ static void numbers_and_poseidon(void **state)
             values.value[i] = round == 0   ? fr_zero
                               : round == 1 ? fr_minus_one
                                            : test_random_fr(&random);
-        struct circuit_program program = { build_numbers, &values };
+        struct circuit_program program = {build_numbers, &values};
         assert_int_equal(compare_drivers(&program), 0);
     }
 }
@@ -320,7 +320,7 @@ static void numbers_and_poseidon(void **state)
 /* The roots are wrong, which leaves one row of each of the two proofs unsatisfied. */
 static void build_paths(struct cs *cs, const void *input)
 {
-    static const uint8_t poseidon[] = { 8, 8, 4, 2 }, binary[] = { 2, 2, 2 };
+    static const uint8_t poseidon[] = {8, 8, 4, 2}, binary[] = {2, 2, 2};
     uint64_t random = *(const uint64_t *)input;
     struct fr siblings[7 + 7 + 3 + 1], leaf = test_random_fr(&random), root = fr_one;
     for (size_t i = 0; i < sizeof siblings / sizeof siblings[0]; i++)
@@ -329,7 +329,7 @@ static void build_paths(struct cs *cs, const void *input)
         MERKLE_POSEIDON, 4, poseidon, test_random(&random) % 512, siblings,
     };
     merkle_prove(cs, &path, num_alloc(cs, &leaf), num_alloc(cs, &root));
-    path = (struct merkle_path){ MERKLE_SHA256, 3, binary, test_random(&random) % 8, siblings };
+    path = (struct merkle_path){MERKLE_SHA256, 3, binary, test_random(&random) % 8, siblings};
     merkle_prove(cs, &path, num_alloc(cs, &leaf), num_alloc(cs, &root));
     struct num given[18];
     struct boolean bits[9];
@@ -345,7 +345,7 @@ static void paths(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 3; seed++) {
-        struct circuit_program program = { build_paths, &seed };
+        struct circuit_program program = {build_paths, &seed};
         assert_int_equal(compare_drivers(&program), 2);
     }
 }
@@ -367,8 +367,8 @@ static struct fr proof_value(const struct proofs *proofs, uint64_t *random)
    Every root is wrong. */
 static void build_proofs(struct cs *cs, const void *input)
 {
-    static const uint8_t arities[][4] = { { 8, 8, 4, 2 }, { 2 }, { 8, 8 }, { 4, 8, 2 } };
-    static const unsigned levels[] = { 4, 1, 2, 3 }, columns[] = { 11, 1, 8, 2, 4 };
+    static const uint8_t arities[][4] = {{8, 8, 4, 2}, {2}, {8, 8}, {4, 8, 2}};
+    static const unsigned levels[] = {4, 1, 2, 3}, columns[] = {11, 1, 8, 2, 4};
     struct fr siblings[16][7 + 7 + 3 + 1];
     const struct proofs *proofs = input;
     struct merkle_batch batch;
@@ -384,7 +384,7 @@ static void build_proofs(struct cs *cs, const void *input)
         }
         root = num_alloc(cs, &fr_one);
         struct merkle_path path = {
-            MERKLE_POSEIDON, levels[k % 4], arities[k % 4], test_random(&random) % 512,
+            MERKLE_POSEIDON,  levels[k % 4], arities[k % 4], test_random(&random) % 512,
             siblings[k % 16],
         };
         merkle_batch_prove(&batch, column, columns[k % 5], &path, root);
@@ -397,11 +397,11 @@ static void build_proofs(struct cs *cs, const void *input)
 static void proofs_made_together(void **state)
 {
     (void)state;
-    static const size_t counts[] = { 0, 1, 2, 3, 4, 5, 7, 8, 9, 13, 16 };
+    static const size_t counts[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 13, 16};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         for (unsigned kind = 0; kind < 3; kind++) {
-            struct proofs proofs = { counts[i], kind };
-            struct circuit_program program = { build_proofs, &proofs };
+            struct proofs proofs = {counts[i], kind};
+            struct circuit_program program = {build_proofs, &proofs};
             assert_int_equal(compare_drivers(&program), counts[i]);
         }
     }
@@ -411,11 +411,11 @@ static void proofs_made_together(void **state)
 static void proofs_that_do_not_fit(void **state)
 {
     (void)state;
-    struct proofs few = { 7, 2 }, many = { 9, 2 };
-    struct circuit_program program = { build_proofs, &few };
+    struct proofs few = {7, 2}, many = {9, 2};
+    struct circuit_program program = {build_proofs, &few};
     struct shape *shape;
     struct witness witness;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     assert_ok(shape_record(&program, &shape, &err), err);
     program.input = &many;
     assert_int_equal(witness_synthesize(&program, shape, &witness, &err), CUZK_INTERNAL);

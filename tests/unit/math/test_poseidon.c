@@ -35,17 +35,17 @@ static void constants_are_those_of_the_reference(void **state)
         unsigned arity;
         const char *first, *compressed, *matrices;
     } known[] = {
-        { 2, "d8d36e9d000a32a7368b75a292ac1e50244abb1d8651bd237ae13afa4b069f66",
-          "b768b730ce5198394d948d76421ab53b08cc16ec1ac082cf503f370192253e16",
-          "a33201d9e9370922641f21a7fd2b6870c544f9a20b5e08f41477a4b401dde6d6" },
-        { 4, NULL, "3e4ec19ded2c86a89f3d6bddc13d9571a0cc5473e7207cfbaf6a8169a69f5709",
-          "b4b3d58cb29b95278249633519d4bb4cc10e9f476f4db85ecd563919947b1846" },
-        { 8, "f9c2f4f25441984394d48ce4e74a2bc54ad86d77dbad3c8ce05f04c4120de96c",
-          "f5a94aea73a583d080abdf7d71259fab9107f5523a4a1eddc41468f94564dd16",
-          "b214cbdf475db05677739b129172f62a37893379c0c8ba90fa43e13e692661e2" },
-        { 11, "e4bc89d06b09dee67db73a0f8ef106d5e00289f3c5bf997304b548e676956c1f",
-          "2d7c0e4e9b98eda82102b69f1a964ae59ccf98b0008b6d3d632d86f4fea79d1d",
-          "776744c46f0ef36b95efa57347d8c4ab29daf9cf1809d014b37af2bcc9775a11" },
+        {2, "d8d36e9d000a32a7368b75a292ac1e50244abb1d8651bd237ae13afa4b069f66",
+         "b768b730ce5198394d948d76421ab53b08cc16ec1ac082cf503f370192253e16",
+         "a33201d9e9370922641f21a7fd2b6870c544f9a20b5e08f41477a4b401dde6d6"},
+        {4, NULL, "3e4ec19ded2c86a89f3d6bddc13d9571a0cc5473e7207cfbaf6a8169a69f5709",
+         "b4b3d58cb29b95278249633519d4bb4cc10e9f476f4db85ecd563919947b1846"},
+        {8, "f9c2f4f25441984394d48ce4e74a2bc54ad86d77dbad3c8ce05f04c4120de96c",
+         "f5a94aea73a583d080abdf7d71259fab9107f5523a4a1eddc41468f94564dd16",
+         "b214cbdf475db05677739b129172f62a37893379c0c8ba90fa43e13e692661e2"},
+        {11, "e4bc89d06b09dee67db73a0f8ef106d5e00289f3c5bf997304b548e676956c1f",
+         "2d7c0e4e9b98eda82102b69f1a964ae59ccf98b0008b6d3d632d86f4fea79d1d",
+         "776744c46f0ef36b95efa57347d8c4ab29daf9cf1809d014b37af2bcc9775a11"},
     };
     for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
         const struct poseidon_constants *c = poseidon_constants(known[k].arity);
@@ -72,10 +72,10 @@ static void hashes_of_counting_inputs(void **state)
         unsigned arity;
         const char *hash;
     } known[] = {
-        { 2, "ffe7029a363c202e9da6059d33a9fba661e1ef02d90f9e736ba5765ed7086539" },
-        { 4, "5d076266ff149801ec2713bf05466bfb99932279653cdb008a84e5a9104ba558" },
-        { 8, "e6a5386df534992ad9aec49c9d2e684b777067114200011255dea5a31d619423" },
-        { 11, "6331692bc3bbe3cec18fb0ccd8dcf3097ae8eb32e237a56c287f22e5b2c10f0c" },
+        {2, "ffe7029a363c202e9da6059d33a9fba661e1ef02d90f9e736ba5765ed7086539"},
+        {4, "5d076266ff149801ec2713bf05466bfb99932279653cdb008a84e5a9104ba558"},
+        {8, "e6a5386df534992ad9aec49c9d2e684b777067114200011255dea5a31d619423"},
+        {11, "6331692bc3bbe3cec18fb0ccd8dcf3097ae8eb32e237a56c287f22e5b2c10f0c"},
     };
     struct fr inputs[POSEIDON_ARITY_MAX], hash;
     for (unsigned i = 0; i < POSEIDON_ARITY_MAX; i++)
@@ -93,7 +93,7 @@ static void hashes_of_counting_inputs(void **state)
 static void traces_satisfy_the_rows_of_the_circuit(void **state)
 {
     (void)state;
-    static const unsigned arities[] = { 2, 4, 8, 11 };
+    static const unsigned arities[] = {2, 4, 8, 11};
     struct fr inputs[POSEIDON_ARITY_MAX], trace[POSEIDON_TRACE_MAX], hash, product;
     for (unsigned i = 0; i < POSEIDON_ARITY_MAX; i++)
         inputs[i] = fr_minus_one;
@@ -127,10 +127,17 @@ static void fill_instance(size_t k)
     for (unsigned i = 0; i < POSEIDON_ARITY_MAX; i++) {
         struct fr *input = &instance_inputs[k][i];
         switch (k % 6) {
-        case 0: *input = fr_minus_one; break;
-        case 1: *input = fr_zero; break;
-        case 2: *input = i % 2 ? fr_minus_one : fr_one; break;
-        default: pseudo_random_fr(input);
+        case 0:
+            *input = fr_minus_one;
+            break;
+        case 1:
+            *input = fr_zero;
+            break;
+        case 2:
+            *input = i % 2 ? fr_minus_one : fr_one;
+            break;
+        default:
+            pseudo_random_fr(input);
         }
     }
 }
@@ -185,8 +192,8 @@ static void check_hashes(const struct poseidon_arith *arith, unsigned arity, siz
 static void traces_do_not_depend_on_the_batch(void **state)
 {
     (void)state;
-    const struct poseidon_arith *ariths[] = { &poseidon_arith_portable, poseidon_arith_best() };
-    static const unsigned arities[] = { 2, 4, 8, 11 };
+    const struct poseidon_arith *ariths[] = {&poseidon_arith_portable, poseidon_arith_best()};
+    static const unsigned arities[] = {2, 4, 8, 11};
     for (size_t k = 0; k < INSTANCES_MAX; k++)
         fill_instance(k);
     for (unsigned kind = 0; kind < 5; kind++) {

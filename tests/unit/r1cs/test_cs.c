@@ -8,7 +8,7 @@
 static void test_normalise(void **state)
 {
     (void)state;
-    struct lc lc = { 0 };
+    struct lc lc = {0};
     struct fr two, minus_two;
     fr_from_u64(&two, 2);
     fr_neg(&minus_two, &two);
@@ -17,8 +17,8 @@ static void test_normalise(void **state)
     lc_add_var(&lc, var_aux(0));
     lc_sub_var(&lc, var_aux(3));
     lc_add(&lc, var_aux(7), &fr_zero); /* dropped */
-    lc_add(&lc, (struct var){ 5 }, &two);
-    lc_add(&lc, (struct var){ 5 }, &minus_two); /* cancel */
+    lc_add(&lc, (struct var){5}, &two);
+    lc_add(&lc, (struct var){5}, &minus_two); /* cancel */
     lc_normalise(&lc);
     assert_int_equal(lc.len, 3);
     assert_int_equal(lc.terms[0].var.id, VAR_ONE.id); /* inputs before aux */
@@ -39,7 +39,7 @@ static void test_normalise_many(void **state)
     for (size_t len = 0; len < 900; len = len * 2 + 1) {
         struct fr sums[VARS];
         memset(sums, 0, sizeof sums);
-        struct lc lc = { 0 };
+        struct lc lc = {0};
         for (size_t i = 0; i < len; i++) {
             uint32_t index = (uint32_t)toy_below(&values, VARS);
             struct fr coeff = toy_element(&values);
@@ -63,7 +63,7 @@ static void test_normalise_many(void **state)
 static void test_add_scaled(void **state)
 {
     (void)state;
-    struct lc x = { 0 }, y = { 0 };
+    struct lc x = {0}, y = {0};
     struct fr three, six;
     fr_from_u64(&three, 3);
     fr_from_u64(&six, 6);
@@ -82,7 +82,7 @@ static void test_add_scaled(void **state)
 static void test_failed_combination(void **state)
 {
     (void)state;
-    struct lc lc = { 0 }, sum = { 0 };
+    struct lc lc = {0}, sum = {0};
     mem_fail_after(0);
     lc_add_var(&lc, VAR_ONE);
     mem_fail_after(-1);
@@ -113,7 +113,7 @@ static void squares_synthesize(struct cs *cs, const void *input)
         if (i >= 2 && i - 2 < squares->wrong)
             fr_add(&square, &square, &fr_one);
         struct var x = cs_num(cs, &value), y = cs_input(cs, &square);
-        struct lc a = { 0 }, b = { 0 }, c = { 0 };
+        struct lc a = {0}, b = {0}, c = {0};
         lc_add_var(&a, x);
         lc_add_var(&b, x);
         lc_add_var(&c, y);
@@ -130,9 +130,9 @@ static void squares_synthesize(struct cs *cs, const void *input)
 static void test_check(void **state)
 {
     (void)state;
-    struct squares squares = { 0 };
-    struct circuit_program program = { squares_synthesize, &squares };
-    struct cuzk_error err = { 0 };
+    struct squares squares = {0};
+    struct circuit_program program = {squares_synthesize, &squares};
+    struct cuzk_error err = {0};
     struct check_result result;
     assert_ok(cs_check(&program, &result, NULL, NULL, NULL, NULL, &err), err);
     assert_int_equal(result.n_rows, 4);
@@ -159,8 +159,8 @@ static void deep_synthesize(struct cs *cs, const void *input)
 static void test_failure_names_the_place(void **state)
 {
     (void)state;
-    struct circuit_program program = { deep_synthesize, NULL };
-    struct cuzk_error err = { 0 };
+    struct circuit_program program = {deep_synthesize, NULL};
+    struct cuzk_error err = {0};
     struct check_result result;
     assert_int_equal(cs_check(&program, &result, NULL, NULL, NULL, NULL, &err),
                      CUZK_INVALID_ARGUMENT);

@@ -31,19 +31,19 @@ static void hash_row(void *context, uint64_t row, const struct lc *combos[3])
 static void on_digest_row(void *context, uint64_t row, const struct lc *a, const struct lc *b,
                           const struct lc *c)
 {
-    hash_row(context, row, (const struct lc *[]){ a, b, c });
+    hash_row(context, row, (const struct lc *[]){a, b, c});
 }
 
 static void on_shape_row(void *context, uint64_t row, const struct lc combos[MATRIX_COUNT])
 {
-    hash_row(context, row, (const struct lc *[]){ &combos[0], &combos[1], &combos[2] });
+    hash_row(context, row, (const struct lc *[]){&combos[0], &combos[1], &combos[2]});
 }
 
 static struct shape *assert_same(const struct circuit_program *program)
 {
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     struct cs_digest digest;
-    struct row_hash direct = { 0 }, compiled = { 0 };
+    struct row_hash direct = {0}, compiled = {0};
     struct shape *shape;
     assert_ok(cs_digest(program, &digest, on_digest_row, &direct, &err), err);
     assert_ok(shape_record(program, &shape, &err), err);
@@ -68,7 +68,7 @@ static void test_templates_equal_rows(void **state)
 {
     (void)state;
     for (unsigned rounds = 0; rounds < 12; rounds += 3) {
-        struct toy toy = { .values = 5, .rounds = rounds };
+        struct toy toy = {.values = 5, .rounds = rounds};
         struct circuit_program program = toy_program(&toy);
         shape_free(assert_same(&program));
     }
@@ -77,7 +77,7 @@ static void test_templates_equal_rows(void **state)
 static void test_values_do_not_matter(void **state)
 {
     (void)state;
-    struct toy one = { .values = 1, .rounds = 4 }, two = { .values = 2, .rounds = 4 };
+    struct toy one = {.values = 1, .rounds = 4}, two = {.values = 2, .rounds = 4};
     struct circuit_program program_one = toy_program(&one), program_two = toy_program(&two);
     struct shape *x = assert_same(&program_one), *y = assert_same(&program_two);
     assert_memory_equal(x->digest, y->digest, sizeof x->digest);
@@ -96,7 +96,7 @@ static unsigned count_named(const struct shape *shape, const char *name)
 static void test_templates_are_shared(void **state)
 {
     (void)state;
-    struct toy toy = { .values = 1, .rounds = 30 };
+    struct toy toy = {.values = 1, .rounds = 30};
     struct circuit_program program = toy_program(&toy);
     struct shape *shape = assert_same(&program);
     assert_int_equal(count_named(shape, "toy mix"), 1); /* three variants: patches */
@@ -118,9 +118,9 @@ static void test_templates_are_shared(void **state)
 static void test_full_bitmap(void **state)
 {
     (void)state;
-    struct toy toy = { .values = 1, .rounds = 7 };
+    struct toy toy = {.values = 1, .rounds = 7};
     struct circuit_program program = toy_program(&toy);
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     struct shape *shape = assert_same(&program);
     uint64_t *map;
     assert_ok(shape_full_bitmap(shape, &map, &err), err);
@@ -145,30 +145,30 @@ struct known_rows {
 
 /* The specification, part I.2, and the heads of the files. */
 static const struct known_rows known_rows[] = {
-    { "reference/tiny/t1-mul.txt", 1, 2, 2, 1, 1,
-      "5e412c4a2bea134de33e10d7c4cb14d4ac87e8d84bfff54c98b48e8f821c3669" },
-    { "reference/tiny/t2-density.txt", 4, 3, 7, 3, 2,
-      "701d2c8028b7f9220084c04bf44990e781dc049ba4de0625223f115cda2e0198" },
-    { "reference/tiny/t3-pow2.txt", 6, 2, 6, 6, 5,
-      "fda811c0fb68bf762cbe4feeedffb09e7dee25d03f8f1c664e7cfa1276baf43d" },
-    { "reference/tiny/t4-pow2-plus1.txt", 7, 2, 7, 7, 6,
-      "3bd0b2c2fb1890e1542c7c8da3f221eca1dfdf8ef17e30533888a66dda8ca94a" },
-    { "gadget-rows/to_bits_le.txt.gz", 0, 1, 256, 255, 255,
-      "5e0a85ae649ee0a518e2c434606b1d5805411ba5c3c684887a023ee1da8f002d" },
-    { "gadget-rows/to_bits_le_strict.txt.gz", 0, 1, 388, 387, 298,
-      "dea9006c3ce123730e80229945317e66dd4fc47f64fcc0a49f6c2b0c67989107" },
-    { "gadget-rows/inputize.txt.gz", 0, 2, 1, 0, 0,
-      "1619f9fb4df38ae5d5e6572f8fb70ad178d7e536c2aa0e1df7ba1741de041e8b" },
-    { "gadget-rows/insert8.txt.gz", 0, 1, 33, 23, 5,
-      "9e5e3555a7974668705165036b719b1d3ff9db025376ebb662127d0d0b9c0f44" },
-    { "gadget-rows/select8.txt.gz", 0, 1, 18, 17, 3,
-      "f5a6e44b67e41b19d16b2624213466a1659e4879a9c41b4c174942eabbb8e324" },
-    { "gadget-rows/poseidon8.txt.gz", 0, 1, 513, 384, 384,
-      "4430a9cd610b41182996e2ae73e99490d68bf3ce49dd4defe5fa7e1520e935cb" },
-    { "gadget-rows/pack_into_inputs_300_bits.txt.gz", 0, 3, 300, 300, 300,
-      "b7229c9f2a1656de251983a3764c7dc7fa09fa1bfeb6a3b479fc42152ab503c3" },
-    { "gadget-rows/sha256_hash2.txt.gz", 0, 1, 45333, 45330, 11498,
-      "e771b56028f22b3451fcaab5ef6498fa9b8e427cb77395cdfab5ba082fe0b7fd" },
+    {"reference/tiny/t1-mul.txt", 1, 2, 2, 1, 1,
+     "5e412c4a2bea134de33e10d7c4cb14d4ac87e8d84bfff54c98b48e8f821c3669"},
+    {"reference/tiny/t2-density.txt", 4, 3, 7, 3, 2,
+     "701d2c8028b7f9220084c04bf44990e781dc049ba4de0625223f115cda2e0198"},
+    {"reference/tiny/t3-pow2.txt", 6, 2, 6, 6, 5,
+     "fda811c0fb68bf762cbe4feeedffb09e7dee25d03f8f1c664e7cfa1276baf43d"},
+    {"reference/tiny/t4-pow2-plus1.txt", 7, 2, 7, 7, 6,
+     "3bd0b2c2fb1890e1542c7c8da3f221eca1dfdf8ef17e30533888a66dda8ca94a"},
+    {"gadget-rows/to_bits_le.txt.gz", 0, 1, 256, 255, 255,
+     "5e0a85ae649ee0a518e2c434606b1d5805411ba5c3c684887a023ee1da8f002d"},
+    {"gadget-rows/to_bits_le_strict.txt.gz", 0, 1, 388, 387, 298,
+     "dea9006c3ce123730e80229945317e66dd4fc47f64fcc0a49f6c2b0c67989107"},
+    {"gadget-rows/inputize.txt.gz", 0, 2, 1, 0, 0,
+     "1619f9fb4df38ae5d5e6572f8fb70ad178d7e536c2aa0e1df7ba1741de041e8b"},
+    {"gadget-rows/insert8.txt.gz", 0, 1, 33, 23, 5,
+     "9e5e3555a7974668705165036b719b1d3ff9db025376ebb662127d0d0b9c0f44"},
+    {"gadget-rows/select8.txt.gz", 0, 1, 18, 17, 3,
+     "f5a6e44b67e41b19d16b2624213466a1659e4879a9c41b4c174942eabbb8e324"},
+    {"gadget-rows/poseidon8.txt.gz", 0, 1, 513, 384, 384,
+     "4430a9cd610b41182996e2ae73e99490d68bf3ce49dd4defe5fa7e1520e935cb"},
+    {"gadget-rows/pack_into_inputs_300_bits.txt.gz", 0, 3, 300, 300, 300,
+     "b7229c9f2a1656de251983a3764c7dc7fa09fa1bfeb6a3b479fc42152ab503c3"},
+    {"gadget-rows/sha256_hash2.txt.gz", 0, 1, 45333, 45330, 11498,
+     "e771b56028f22b3451fcaab5ef6498fa9b8e427cb77395cdfab5ba082fe0b7fd"},
 };
 
 static void test_known_rows(void **state)
@@ -193,7 +193,7 @@ static void test_density_bitmaps(void **state)
     (void)state;
     struct text_circuit circuit = text_circuit_load("reference/tiny/t2-density.txt", 4, 3, 7);
     struct circuit_program program = text_program(&circuit);
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     struct shape *shape = assert_same(&program);
     struct density density;
     assert_ok(shape_density(shape, &density, &err), err);
@@ -211,10 +211,10 @@ static void uses_a_stranger(struct cs *cs, const void *input)
 {
     bool hands_out = input != NULL;
     struct var known = cs_num(cs, &fr_one), stranger = cs_num(cs, &fr_one), out = known;
-    struct cs_template use = { "mistaken", 0, &known, 1 };
+    struct cs_template use = {"mistaken", 0, &known, 1};
     if (!cs_template_begin(cs, &use, &out, 1))
         return;
-    struct lc a = { 0 };
+    struct lc a = {0};
     lc_add_var(&a, hands_out ? known : stranger);
     cs_enforce(cs, &a, NULL, NULL);
     lc_free(&a);
@@ -225,9 +225,9 @@ static void uses_a_stranger(struct cs *cs, const void *input)
 static void test_mistaken_template(void **state)
 {
     (void)state;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     struct shape *shape;
-    struct circuit_program program = { uses_a_stranger, NULL };
+    struct circuit_program program = {uses_a_stranger, NULL};
     assert_int_equal(shape_record(&program, &shape, &err), CUZK_INTERNAL);
     assert_non_null(strstr(err.text, "template mistaken uses variable 0x80000001"));
     program.input = "";
@@ -239,7 +239,7 @@ static void too_many_coefficients(struct cs *cs, const void *input)
 {
     (void)input;
     struct var var = cs_num(cs, &fr_one);
-    struct lc a = { 0 };
+    struct lc a = {0};
     for (uint64_t i = 0; i < 65537; i++) {
         struct fr coeff;
         fr_from_u64(&coeff, i + 5);
@@ -253,9 +253,9 @@ static void too_many_coefficients(struct cs *cs, const void *input)
 static void test_too_many_coefficients(void **state)
 {
     (void)state;
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     struct shape *shape;
-    struct circuit_program program = { too_many_coefficients, NULL };
+    struct circuit_program program = {too_many_coefficients, NULL};
     assert_int_equal(shape_record(&program, &shape, &err), CUZK_RESOURCE_EXHAUSTED);
     assert_string_equal(err.text, "recording: more than 65,536 different coefficients");
 }
@@ -263,13 +263,13 @@ static void test_too_many_coefficients(void **state)
 static void test_no_memory(void **state)
 {
     (void)state;
-    struct toy toy = { .values = 1, .rounds = 3 };
+    struct toy toy = {.values = 1, .rounds = 3};
     struct circuit_program program = toy_program(&toy);
     size_t used = mem_used_bytes();
     enum cuzk_status status = CUZK_NO_MEMORY;
     long after = 0;
     for (; status != CUZK_OK; after++) {
-        struct cuzk_error err = { 0 };
+        struct cuzk_error err = {0};
         struct shape *shape = NULL;
         struct density density;
         uint64_t *map = NULL;
@@ -278,7 +278,7 @@ static void test_no_memory(void **state)
         if (status == CUZK_OK)
             status = shape_digest(shape, &err);
         if (status == CUZK_OK) {
-            struct row_hash hash = { 0 };
+            struct row_hash hash = {0};
             status = shape_visit_rows(shape, on_shape_row, &hash, &err);
         }
         if (status == CUZK_OK && (status = shape_density(shape, &density, &err)) == CUZK_OK)

@@ -28,8 +28,8 @@ static void keep_row(void *context, const struct fr *a, const struct fr *b, cons
 
 static struct expected expect(const struct circuit_program *program, const struct shape *shape)
 {
-    struct cuzk_error err = { 0 };
-    struct expected expected = { .domain = (size_t)1 << shape->log2_domain };
+    struct cuzk_error err = {0};
+    struct expected expected = {.domain = (size_t)1 << shape->log2_domain};
     for (int m = 0; m < MATRIX_COUNT; m++) {
         expected.rows[m] = mem_zalloc(expected.domain, sizeof(struct fr));
         assert_non_null(expected.rows[m]);
@@ -54,7 +54,7 @@ static void expected_free(struct expected *expected)
 static void assert_witness(const struct witness *witness, const struct shape *shape,
                            const struct expected *expected)
 {
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     uint64_t *map;
     assert_ok(shape_full_bitmap(shape, &map, &err), err);
     uint32_t full = 0;
@@ -77,7 +77,7 @@ static void assert_witness(const struct witness *witness, const struct shape *sh
 static void assert_blocks(const struct row_evaluator *evaluator, const struct witness *witness,
                           struct pool *pool, const struct expected *expected, size_t block)
 {
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     struct fr *values[MATRIX_COUNT];
     for (int m = 0; m < MATRIX_COUNT; m++) {
         values[m] = mem_alloc(block, sizeof *values[m]);
@@ -98,7 +98,7 @@ static void assert_blocks(const struct row_evaluator *evaluator, const struct wi
 static void assert_check(const struct row_evaluator *evaluator, const struct witness *witness,
                          struct pool *pool, const struct expected *expected)
 {
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     struct row_check check;
     assert_ok(row_evaluator_check(evaluator, witness, pool, &check, &err), err);
     assert_int_equal(check.unsatisfied, expected->result.unsatisfied);
@@ -144,7 +144,7 @@ static void assert_value_digests(const struct row_evaluator *evaluator,
                                  const struct witness *witness, struct pool *pool,
                                  const struct expected *expected)
 {
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     struct value_digests digests;
     const size_t n_rows = expected->n_rows + witness->n_inputs;
     struct chunk_check check = {
@@ -164,7 +164,7 @@ static void assert_value_digests(const struct row_evaluator *evaluator,
 /* Witness, row values in one piece and in blocks, check: all as the check driver has them. */
 static void assert_all(const struct circuit_program *program, struct pool *pool)
 {
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     struct shape *shape;
     struct witness witness;
     struct row_evaluator *evaluator;
@@ -198,9 +198,8 @@ static void test_toy_circuits(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 6; seed++) {
-        struct toy toy = { .values = seed,
-                           .rounds = (unsigned)(3 * seed),
-                           .bits_only = seed % 3 == 2 };
+        struct toy toy = {
+            .values = seed, .rounds = (unsigned)(3 * seed), .bits_only = seed % 3 == 2};
         struct circuit_program program = toy_program(&toy);
         assert_all(&program, NULL);
     }
@@ -210,7 +209,7 @@ static void test_with_pool(void **state)
 {
     (void)state;
     struct pool *pool = pool_new(4);
-    struct toy toy = { .values = 77, .rounds = 900 }; /* several pieces for the pool */
+    struct toy toy = {.values = 77, .rounds = 900}; /* several pieces for the pool */
     struct circuit_program program = toy_program(&toy);
     assert_all(&program, pool);
     pool_free(pool);
@@ -224,13 +223,13 @@ static void test_known_rows(void **state)
         uint32_t n_inputs;
         uint32_t n_aux;
     } known[] = {
-        { "gadget-rows/to_bits_le.txt.gz", 1, 256 },
-        { "gadget-rows/insert8.txt.gz", 1, 33 },
-        { "gadget-rows/select8.txt.gz", 1, 18 },
-        { "gadget-rows/poseidon2.txt.gz", 1, 313 },
-        { "gadget-rows/poseidon11.txt.gz", 1, 609 },
-        { "gadget-rows/pack_into_inputs_300_bits.txt.gz", 3, 300 },
-        { "gadget-rows/sha256_of_512_allocated_bits.txt.gz", 1, 45340 },
+        {"gadget-rows/to_bits_le.txt.gz", 1, 256},
+        {"gadget-rows/insert8.txt.gz", 1, 33},
+        {"gadget-rows/select8.txt.gz", 1, 18},
+        {"gadget-rows/poseidon2.txt.gz", 1, 313},
+        {"gadget-rows/poseidon11.txt.gz", 1, 609},
+        {"gadget-rows/pack_into_inputs_300_bits.txt.gz", 3, 300},
+        {"gadget-rows/sha256_of_512_allocated_bits.txt.gz", 1, 45340},
     };
     for (size_t i = 0; i < ARRAY_LEN(known); i++) {
         struct text_circuit circuit =
@@ -244,7 +243,7 @@ static void test_known_rows(void **state)
 /* The lines "row N a b c" of a text. */
 static void assert_row_values(const struct text_circuit *circuit, size_t total_rows)
 {
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     struct circuit_program program = text_program(circuit);
     struct shape *shape;
     struct witness witness;
@@ -255,7 +254,7 @@ static void assert_row_values(const struct text_circuit *circuit, size_t total_r
     assert_ok(row_evaluator_new(shape, &evaluator, &err), err);
     assert_int_equal(shape->n_rows + shape->n_inputs, total_rows);
     struct fr values[MATRIX_COUNT][16];
-    struct fr *const out[MATRIX_COUNT] = { values[0], values[1], values[2] };
+    struct fr *const out[MATRIX_COUNT] = {values[0], values[1], values[2]};
     assert_ok(row_evaluator_run(evaluator, &witness, NULL, 0, total_rows, out, &err), err);
     const char *at = strstr(circuit->text, "\nrow 0 ");
     for (size_t row = 0; row < total_rows; row++) {
@@ -285,10 +284,10 @@ static void test_reference_row_values(void **state)
         uint32_t n_inputs;
         uint32_t n_aux;
     } known[] = {
-        { "reference/tiny/t1-mul.txt", 1, 2, 2 },
-        { "reference/tiny/t2-density.txt", 4, 3, 7 },
-        { "reference/tiny/t3-pow2.txt", 6, 2, 6 },
-        { "reference/tiny/t4-pow2-plus1.txt", 7, 2, 7 },
+        {"reference/tiny/t1-mul.txt", 1, 2, 2},
+        {"reference/tiny/t2-density.txt", 4, 3, 7},
+        {"reference/tiny/t3-pow2.txt", 6, 2, 6},
+        {"reference/tiny/t4-pow2-plus1.txt", 7, 2, 7},
     };
     for (size_t i = 0; i < ARRAY_LEN(known); i++) {
         struct text_circuit circuit =
@@ -310,7 +309,7 @@ struct wide {
 static void wide_synthesize(struct cs *cs, const void *input)
 {
     const struct wide *wide = input;
-    struct lc a = { 0 }, b = { 0 };
+    struct lc a = {0}, b = {0};
     for (unsigned copy = 0; copy < wide->copies; copy++) {
         for (unsigned i = 0; i < wide->top; i++) {
             struct fr power;
@@ -332,8 +331,8 @@ static void test_wide_sums(void **state)
     (void)state;
     for (unsigned top = 1; top <= 255; top += 2) {
         for (unsigned copies = 1; copies <= 4; copies++) {
-            struct wide wide = { top, copies, true };
-            struct circuit_program program = { wide_synthesize, &wide };
+            struct wide wide = {top, copies, true};
+            struct circuit_program program = {wide_synthesize, &wide};
             assert_all(&program, NULL);
             wide.minus_one = false;
             assert_all(&program, NULL);
@@ -366,9 +365,9 @@ static void appended_synthesize(struct cs *cs, const void *input)
 static void test_append(void **state)
 {
     (void)state;
-    struct circuit_program fast = { appended_synthesize, "" };
-    struct circuit_program slow = { appended_synthesize, NULL };
-    struct cuzk_error err = { 0 };
+    struct circuit_program fast = {appended_synthesize, ""};
+    struct circuit_program slow = {appended_synthesize, NULL};
+    struct cuzk_error err = {0};
     struct shape *shape;
     struct witness x, y;
     assert_ok(shape_record(&slow, &shape, &err), err);
@@ -419,11 +418,11 @@ static void test_parts(void **state)
 {
     (void)state;
     struct pool *pool = pool_new(4);
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     for (size_t count = 0; count < 12; count++) {
         for (unsigned bits = 1; bits < 500; bits += 61) { /* short parts run in order */
-            struct parts_toy parts = { count, bits, SIZE_MAX - 1, SIZE_MAX };
-            struct circuit_program program = { parts_synthesize, &parts };
+            struct parts_toy parts = {count, bits, SIZE_MAX - 1, SIZE_MAX};
+            struct circuit_program program = {parts_synthesize, &parts};
             struct shape *shape;
             struct witness one, all;
             assert_ok(shape_record(&program, &shape, &err), err);
@@ -444,10 +443,10 @@ static void test_parts_that_fail(void **state)
 {
     (void)state;
     struct pool *pool = pool_new(4);
-    struct cuzk_error err = { 0 };
-    struct parts_toy even = { 8, 300, SIZE_MAX - 1, SIZE_MAX };
-    struct parts_toy uneven = { 8, 300, 3, SIZE_MAX }, failing = { 8, 300, SIZE_MAX - 1, 5 };
-    struct circuit_program program = { parts_synthesize, &even };
+    struct cuzk_error err = {0};
+    struct parts_toy even = {8, 300, SIZE_MAX - 1, SIZE_MAX};
+    struct parts_toy uneven = {8, 300, 3, SIZE_MAX}, failing = {8, 300, SIZE_MAX - 1, 5};
+    struct circuit_program program = {parts_synthesize, &even};
     struct shape *shape;
     struct witness witness;
     assert_ok(shape_record(&program, &shape, &err), err);
@@ -464,9 +463,9 @@ static void test_parts_that_fail(void **state)
 static void test_other_circuit(void **state)
 {
     (void)state;
-    struct toy toy = { .values = 1, .rounds = 2 }, other = { .values = 1, .rounds = 3 };
+    struct toy toy = {.values = 1, .rounds = 2}, other = {.values = 1, .rounds = 3};
     struct circuit_program program = toy_program(&toy), larger = toy_program(&other);
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     struct shape *shape, *larger_shape;
     struct witness witness;
     assert_ok(shape_record(&program, &shape, &err), err);
@@ -487,13 +486,13 @@ static void chain_synthesize(struct cs *cs, const void *input)
     fr_from_u64(&value, 3);
     struct var last = cs_num(cs, &value);
     for (unsigned i = 0; i < 5000; i++) {
-        struct cs_template use = { "square", 0, &last, 1 };
+        struct cs_template use = {"square", 0, &last, 1};
         struct var out = last;
         if (!cs_template_begin(cs, &use, &out, 1)) {
             last = out;
             continue;
         }
-        struct lc a = { 0 }, b = { 0 }, c = { 0 };
+        struct lc a = {0}, b = {0}, c = {0};
         fr_sqr(&value, &value);
         out = cs_num(cs, &value);
         lc_add_var(&a, last);
@@ -511,9 +510,9 @@ static void chain_synthesize(struct cs *cs, const void *input)
 static void test_check_names_the_row(void **state)
 {
     (void)state;
-    struct circuit_program program = { chain_synthesize, NULL };
+    struct circuit_program program = {chain_synthesize, NULL};
     struct pool *pool = pool_new(3);
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     struct shape *shape;
     struct witness witness;
     struct row_evaluator *evaluator;
@@ -547,9 +546,9 @@ static void ignore_chunk(void *context, enum value_sequence sequence, uint32_t c
 static void test_no_memory(void **state)
 {
     (void)state;
-    struct toy toy = { .values = 1, .rounds = 2 };
+    struct toy toy = {.values = 1, .rounds = 2};
     struct circuit_program program = toy_program(&toy);
-    struct cuzk_error err = { 0 };
+    struct cuzk_error err = {0};
     struct shape *shape;
     assert_ok(shape_record(&program, &shape, &err), err);
     size_t domain = (size_t)1 << shape->log2_domain;
@@ -557,7 +556,7 @@ static void test_no_memory(void **state)
     size_t used = mem_used_bytes();
     enum cuzk_status status = CUZK_NO_MEMORY;
     for (long after = 0; status != CUZK_OK; after++) {
-        struct witness witness = { 0 };
+        struct witness witness = {0};
         struct row_evaluator *evaluator = NULL;
         struct row_check check;
         mem_fail_after(after);

@@ -68,7 +68,7 @@ static inline bool toy_bit_value(const struct toy *toy, uint64_t *values)
 static inline struct var toy_forced_bit(struct cs *cs, bool value)
 {
     struct var bit = cs_bit(cs, value);
-    struct lc a = { 0 }, b = { 0 };
+    struct lc a = {0}, b = {0};
     lc_add_var(&a, VAR_ONE);
     lc_sub_var(&a, bit);
     lc_add_var(&b, bit);
@@ -87,7 +87,7 @@ static inline struct var toy_bit(struct cs *cs, const struct toy *toy, uint64_t 
 static inline void toy_sum_row(struct cs *cs, const struct var *x, const struct var *y,
                                unsigned shift, uint32_t constant)
 {
-    struct lc a = { 0 }, b = { 0 }, c = { 0 };
+    struct lc a = {0}, b = {0}, c = {0};
     struct fr coeff;
     for (unsigned i = 0; i < TOY_WORD; i++) {
         fr_pow2(&coeff, shift + i);
@@ -108,7 +108,7 @@ static inline void toy_sum_row(struct cs *cs, const struct var *x, const struct 
 static inline void toy_random_row(struct cs *cs, uint64_t *rows, const struct var *vars,
                                   size_t n_vars)
 {
-    struct lc combos[3] = { { 0 }, { 0 }, { 0 } };
+    struct lc combos[3] = {{0}, {0}, {0}};
     for (int m = 0; m < 3; m++) {
         size_t len = toy_below(rows, 6);
         for (size_t i = 0; i < len; i++) {
@@ -127,7 +127,7 @@ static inline void toy_random_row(struct cs *cs, uint64_t *rows, const struct va
 static inline void toy_mix(struct cs *cs, const struct toy *toy, uint64_t *values,
                            const struct var *in, uint32_t variant, struct var *out)
 {
-    struct cs_template use = { "toy mix", variant, in, TOY_EXTERNALS };
+    struct cs_template use = {"toy mix", variant, in, TOY_EXTERNALS};
     if (!cs_template_begin(cs, &use, out, TOY_WORD + 1))
         return;
     for (unsigned i = 0; i < TOY_WORD; i++)
@@ -139,7 +139,7 @@ static inline void toy_mix(struct cs *cs, const struct toy *toy, uint64_t *value
     toy_sum_row(cs, out, in, 60, 0x80000000u + variant);
     uint64_t rows = 1;
     for (unsigned i = 0; i < 10; i++) {
-        struct var vars[] = { in[3], in[40], out[1], out[31], out[TOY_WORD] };
+        struct var vars[] = {in[3], in[40], out[1], out[31], out[TOY_WORD]};
         toy_random_row(cs, &rows, vars, ARRAY_LEN(vars));
     }
     cs_template_end(cs, out, TOY_WORD + 1);
@@ -148,7 +148,7 @@ static inline void toy_mix(struct cs *cs, const struct toy *toy, uint64_t *value
 /* Numbers only. Its uses inside toy_pair are part of that one. */
 static inline struct var toy_hash(struct cs *cs, uint64_t *values, const struct var *in, size_t n)
 {
-    struct cs_template use = { n == 2 ? "toy hash 2" : "toy hash 3", 0, in, n };
+    struct cs_template use = {n == 2 ? "toy hash 2" : "toy hash 3", 0, in, n};
     struct var out;
     if (!cs_template_begin(cs, &use, &out, 1))
         return out;
@@ -166,11 +166,11 @@ static inline struct var toy_hash(struct cs *cs, uint64_t *values, const struct 
 
 static inline struct var toy_pair(struct cs *cs, uint64_t *values, const struct var *in)
 {
-    struct cs_template use = { "toy pair", 0, in, 3 };
+    struct cs_template use = {"toy pair", 0, in, 3};
     struct var out;
     if (!cs_template_begin(cs, &use, &out, 1))
         return out;
-    struct var inner[] = { toy_hash(cs, values, in, 2), in[2] };
+    struct var inner[] = {toy_hash(cs, values, in, 2), in[2]};
     out = toy_hash(cs, values, inner, 2);
     cs_template_end(cs, &out, 1);
     return out;
@@ -181,7 +181,7 @@ static inline struct var toy_publish(struct cs *cs, uint64_t *values, struct var
 {
     struct fr number = toy_element(values);
     struct var input = cs_input(cs, &number);
-    struct lc a = { 0 }, b = { 0 }, c = { 0 };
+    struct lc a = {0}, b = {0}, c = {0};
     lc_add_var(&a, input);
     lc_add_var(&b, VAR_ONE);
     lc_add_var(&c, var);
@@ -195,7 +195,7 @@ static inline struct var toy_publish(struct cs *cs, uint64_t *values, struct var
 /* A template with rows only, or with nothing at all; what comes in goes out. */
 static inline struct var toy_pass(struct cs *cs, struct var in, bool rows)
 {
-    struct cs_template use = { rows ? "toy rows" : "toy nothing", 0, &in, 1 };
+    struct cs_template use = {rows ? "toy rows" : "toy nothing", 0, &in, 1};
     struct var outs[2];
     if (!cs_template_begin(cs, &use, outs, 2))
         return outs[0];
@@ -214,7 +214,7 @@ static inline void toy_synthesize(struct cs *cs, const void *input)
     const struct toy *toy = input;
     uint64_t values = toy->values;
     struct fr number = toy_element(&values);
-    struct var nums[3] = { cs_num(cs, &number), cs_num(cs, &number), { 0 } };
+    struct var nums[3] = {cs_num(cs, &number), cs_num(cs, &number), {0}};
     struct var words[TOY_EXTERNALS];
     struct var out[TOY_WORD + 1];
     cs_push(cs, "toy");
@@ -228,14 +228,14 @@ static inline void toy_synthesize(struct cs *cs, const void *input)
         toy_mix(cs, toy, &values, words, 1, out);
         nums[2] = out[TOY_WORD];
         nums[0] = toy_hash(cs, &values, nums, 3);
-        nums[1] = toy_pair(cs, &values, (struct var[]){ nums[0], nums[2], nums[1] });
+        nums[1] = toy_pair(cs, &values, (struct var[]){nums[0], nums[2], nums[1]});
         if (round % 4 == 2) { /* not distinct: recorded as loose rows */
-            struct var same[] = { nums[1], nums[1] };
+            struct var same[] = {nums[1], nums[1]};
             nums[1] = toy_hash(cs, &values, same, 2);
         }
         struct var published = toy_publish(cs, &values, nums[1]);
         if (round % 3 == 1) { /* a bit and an input where numbers are elsewhere */
-            struct var mixed[] = { nums[0], out[round % TOY_WORD], published };
+            struct var mixed[] = {nums[0], out[round % TOY_WORD], published};
             nums[0] = toy_hash(cs, &values, mixed, 3);
         }
         nums[1] = toy_pass(cs, toy_pass(cs, nums[1], round % 2 == 0), round % 5 == 0);
@@ -248,7 +248,7 @@ static inline void toy_synthesize(struct cs *cs, const void *input)
 
 static inline struct circuit_program toy_program(const struct toy *toy)
 {
-    return (struct circuit_program){ toy_synthesize, toy };
+    return (struct circuit_program){toy_synthesize, toy};
 }
 
 /* --- Circuits from row texts ------------------------------------------------------------------ */
@@ -277,7 +277,7 @@ static inline struct fr text_coeff(const char *word, char **end)
         struct fr radix;
         fr_from_u64(&radix, (uint64_t)base);
         for (word += base == 16 ? 2 : 0; *word != '*'; word++) {
-            char one[2] = { *word, 0 };
+            char one[2] = {*word, 0};
             fr_mul(&coeff, &coeff, &radix);
             fr_from_u64(&digit, strtoul(one, NULL, base));
             fr_add(&coeff, &coeff, &digit);
@@ -301,7 +301,7 @@ static inline const char *text_combination(const char *line, struct lc *lc)
         assert_int_equal(*end, '*');
         bool aux = end[1] == 'a';
         uint32_t index = (uint32_t)strtoul(end + 2, &end, 10);
-        lc_add(lc, aux ? var_aux(index) : (struct var){ index }, &coeff);
+        lc_add(lc, aux ? var_aux(index) : (struct var){index}, &coeff);
         at = end;
     }
     return next;
@@ -329,7 +329,7 @@ static inline struct text_circuit text_circuit_load(const char *name, size_t n_r
     };
     assert_non_null(circuit.is_bit);
     const char *at = text_first_row(&circuit);
-    struct lc a = { 0 }, b = { 0 }, c = { 0 };
+    struct lc a = {0}, b = {0}, c = {0};
     for (size_t row = 0; *at && (n_rows == 0 || row < n_rows); row++) {
         at = text_combination(text_combination(text_combination(at, &a), &b), &c);
         circuit.n_rows = row + 1;
@@ -382,7 +382,7 @@ static inline void text_synthesize(struct cs *cs, const void *input)
             cs_num(cs, &value);
     }
     const char *at = text_first_row(circuit);
-    struct lc a = { 0 }, b = { 0 }, c = { 0 };
+    struct lc a = {0}, b = {0}, c = {0};
     for (size_t row = 0; row < circuit->n_rows; row++) {
         at = text_combination(text_combination(text_combination(at, &a), &b), &c);
         cs_enforce(cs, &a, &b, &c);
@@ -394,7 +394,7 @@ static inline void text_synthesize(struct cs *cs, const void *input)
 
 static inline struct circuit_program text_program(const struct text_circuit *circuit)
 {
-    return (struct circuit_program){ text_synthesize, circuit };
+    return (struct circuit_program){text_synthesize, circuit};
 }
 
 #endif

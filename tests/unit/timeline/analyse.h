@@ -14,8 +14,8 @@ struct analysed {
 
 static inline void analyse_bytes(struct analysed *a, const char *bytes, size_t len)
 {
-    struct cuzk_error err = { 0 };
-    *a = (struct analysed){ 0 };
+    struct cuzk_error err = {0};
+    *a = (struct analysed){0};
     assert_ok(timeline_log_read_bytes(&a->log, bytes, len, &err), err);
     assert_ok(timeline_analyse(&a->log, NULL, &a->report, &err), err);
 }
