@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "timeline/analysis.h"
+#include "waterfall/analysis.h"
 
 #include <stdio.h>
 #include <stdlib.h>

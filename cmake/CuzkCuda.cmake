@@ -14,13 +14,13 @@ if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
     string(APPEND CMAKE_CUDA_FLAGS " --compress-mode=size")
 endif()
 
-file(GLOB cuda_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/lib/backend/cuda/*.cu"
+file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/lib/backend/cuda/*.cu"
      "${CMAKE_SOURCE_DIR}/lib/backend/cuda/*.c")
 add_library(cuzk_cuda STATIC ${cuda_sources})
 target_include_directories(cuzk_cuda PUBLIC "${CMAKE_SOURCE_DIR}/include" "${CMAKE_SOURCE_DIR}/lib")
 target_compile_options(cuzk_cuda PRIVATE
                        $<$<COMPILE_LANGUAGE:CUDA>:-O3 -lineinfo -Xptxas=-warn-spills>)
-target_link_libraries(cuzk_cuda PUBLIC cuzk_r1cs cuzk_timeline PRIVATE CUDA::cudart_static)
+target_link_libraries(cuzk_cuda PUBLIC cuzk_r1cs cuzk_trace cuzk_key PRIVATE CUDA::cudart_static)
 set_target_properties(cuzk_cuda PROPERTIES CUDA_STANDARD 17 POSITION_INDEPENDENT_CODE ON)
 target_compile_definitions(cuzk_backend PRIVATE CUZK_HAVE_CUDA)
 option(CUZK_CUDA_FAULTS "let tests make checks of the device fail; never for use" OFF)
@@ -29,4 +29,4 @@ if(CUZK_CUDA_FAULTS)
 endif()
 target_link_libraries(cuzk_backend PUBLIC cuzk_cuda)
 # Libraries that were declared before and link the device code, but have none of their own.
-set_property(TARGET cuzk_backend cuzk_groth16 cuzk_engine PROPERTY CUDA_ARCHITECTURES OFF)
+set_property(TARGET cuzk_backend cuzk_groth16 cuzk_prover PROPERTY CUDA_ARCHITECTURES OFF)

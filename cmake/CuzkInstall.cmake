@@ -1,6 +1,6 @@
 # libcuzk, the library for other programs: the public API of include/cuzk, shared (nothing else is
 # visible) and static. And what `make install` puts beside the programs.
-set(libcuzk_parts base timeline math r1cs gadgets circuits vanilla backend groth16 engine)
+set(libcuzk_parts base trace math r1cs gadgets circuits vanilla key backend groth16 engine prover)
 set(libcuzk_objects "")
 set(libcuzk_links "")
 foreach(part ${libcuzk_parts})

@@ -1,17 +1,16 @@
-# cuzk_library(NAME DIR folder LINK libs…): a static library cuzk_NAME of all sources below folder.
-# Includes are written from the root of lib/ ("math/fr.h"), the root of the project ("rpc/rpc.h")
-# or as <cuzk/…> for the public API.
+# cuzk_library(NAME DIR folder USES names… LINK libs…): a static library cuzk_NAME of all sources below
+# folder, which includes from itself and from the libraries that it USES. Includes are written from
+# the root of lib/ ("math/fr.h"), the root of the project ("rpc/rpc.h") or as <cuzk/…> for the
+# public API.
 function(cuzk_library name)
-    cmake_parse_arguments(ARG "" "DIR" "LINK" ${ARGN})
+    cmake_parse_arguments(ARG "" "DIR" "USES;LINK" ${ARGN})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${ARG_DIR}/*.c")
     list(FILTER sources EXCLUDE REGEX "/backend/cuda/")
-    if(NOT sources)
-        set(sources "${CMAKE_SOURCE_DIR}/cmake/empty.c")
-    endif()
     add_library(cuzk_${name} STATIC ${sources})
     target_include_directories(cuzk_${name} PUBLIC "${CMAKE_SOURCE_DIR}/include"
                                "${CMAKE_SOURCE_DIR}/lib" "${CMAKE_SOURCE_DIR}")
-    target_link_libraries(cuzk_${name} PRIVATE cuzk_options PUBLIC ${ARG_LINK})
+    list(TRANSFORM ARG_USES PREPEND cuzk_)
+    target_link_libraries(cuzk_${name} PRIVATE cuzk_options PUBLIC ${ARG_USES} ${ARG_LINK})
     set_target_properties(cuzk_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
 endfunction()
 

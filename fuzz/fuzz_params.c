@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 #include "base/check.h"
-#include "groth16/params.h"
+#include "key/params.h"
 
 #include <stdio.h>
 #include <sys/mman.h>

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "base/check.h"
-#include "timeline/analysis.h"
+#include "waterfall/analysis.h"
 
 static void check_sums(const struct timeline_report *report)
 {

@@ -8,10 +8,10 @@
 #ifndef BACKEND_BACKEND_H
 #define BACKEND_BACKEND_H
 
-#include "backend/lagrange.h"
+#include "key/lagrange.h"
 #include "math/group.h"
 #include "r1cs/shape.h"
-#include "timeline/event.h"
+#include "trace/event.h"
 
 /* The proving key's vectors as they lie in the file: uncompressed big-endian points (part A.6).
    Memory belongs to the caller and outlives the loaded key. */

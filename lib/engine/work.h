@@ -6,7 +6,7 @@
 
 #include "base/pool.h"
 #include "engine/request.h"
-#include "timeline/event.h"
+#include "trace/event.h"
 
 enum { WORK_PROOF_BYTES = 192, WORK_CIRCUIT_ID_BYTES = 32 };
 

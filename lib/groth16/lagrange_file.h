@@ -12,7 +12,7 @@
 #include "backend/backend.h"
 #include "base/file.h"
 #include "base/file_part.h"
-#include "groth16/params.h"
+#include "key/params.h"
 
 #include <limits.h>
 

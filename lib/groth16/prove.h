@@ -3,7 +3,7 @@
 #define GROTH16_PROVE_H
 
 #include "backend/backend.h"
-#include "groth16/params.h"
+#include "key/params.h"
 #include "groth16/verify.h"
 
 /* Blinding scalars. Random for real proofs; fixed only in tests. */

@@ -9,7 +9,7 @@
 #include "base/pool.h"
 #include "groth16/columns.h"
 #include "groth16/multiples.h"
-#include "groth16/params.h"
+#include "key/params.h"
 
 #include <limits.h>
 #include <stdio.h>

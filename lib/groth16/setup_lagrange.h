@@ -10,7 +10,7 @@
 #ifndef GROTH16_SETUP_LAGRANGE_H
 #define GROTH16_SETUP_LAGRANGE_H
 
-#include "groth16/params.h"
+#include "key/params.h"
 #include "groth16/setup.h"
 
 /* Writes the file of the form (groth16/lagrange_file.h) beside params, which setup_write made from

@@ -2,7 +2,7 @@
 #ifndef GROTH16_VERIFY_H
 #define GROTH16_VERIFY_H
 
-#include "groth16/params.h"
+#include "key/params.h"
 
 enum { PROOF_BYTES = 192 };
 

@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "rpc/http.h"
 #include "rpc/rpc.h"
-#include "timeline/analysis.h"
-#include "timeline/event.h"
+#include "waterfall/analysis.h"
+#include "trace/event.h"
 
 #include <cuzk/engine.h>
 #include <cuzk/v1/descriptors.h>

@@ -4,7 +4,7 @@
 #define CUZK_PROGRAM_SERVICE_H
 
 #include "rpc/rpc.h"
-#include "timeline/event.h"
+#include "trace/event.h"
 
 #include <cuzk/engine.h>
 

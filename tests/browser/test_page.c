@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "timeline/analysis.h"
+#include "waterfall/analysis.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -5,10 +5,10 @@
        bench_bits load [MIB]  points from a mapped file */
 #include "timer.cuh"
 
-#include "backend/cuda/select.h"
+#include "backend/cuda/msm/select.h"
 
 extern "C" {
-#include "backend/cuda/points_load.h"
+#include "backend/cuda/points/points_load.h"
 }
 
 #include <chrono>

@@ -3,8 +3,8 @@
 #ifndef TESTS_CUDA_KNOWN_LOGS_CUH
 #define TESTS_CUDA_KNOWN_LOGS_CUH
 
-#include "backend/cuda/curve.cuh"
-#include "backend/cuda/msm.h"
+#include "backend/cuda/field/curve.cuh"
+#include "backend/cuda/msm/msm.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +13,7 @@
 #include <vector>
 
 extern "C" {
-#include "backend/cuda/msm_finish.h"
+#include "backend/cuda/msm/msm_finish.h"
 }
 
 #define CUDA_OK(call)                                                                              \

@@ -3,10 +3,10 @@
    1 if there was any, with 77 without a GPU. */
 #include "expect.cuh"
 
-#include "backend/cuda/select.h"
+#include "backend/cuda/msm/select.h"
 
 extern "C" {
-#include "backend/cuda/points_load.h"
+#include "backend/cuda/points/points_load.h"
 }
 
 #include <algorithm>

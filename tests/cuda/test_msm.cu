@@ -3,7 +3,7 @@
    77 without a GPU. */
 #include "expect.cuh"
 
-#include "backend/cuda/points.h"
+#include "backend/cuda/points/points.h"
 
 #include <random>
 

@@ -6,7 +6,7 @@
 #include "cuda/coset.h"
 #include "cuda/device.h"
 
-#include "backend/cuda/ntt.h"
+#include "backend/cuda/ntt/ntt.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "math/ntt.h"

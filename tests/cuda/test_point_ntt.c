@@ -2,8 +2,8 @@
    every result is known as a multiple of G. */
 #include "cuda/device.h"
 
-#include "backend/cuda/msm.h"
-#include "backend/cuda/point_ntt.h"
+#include "backend/cuda/msm/msm.h"
+#include "backend/cuda/ntt/point_ntt.h"
 #include "base/mem.h"
 #include "math/group.h"
 #include "math/ntt.h"

@@ -6,7 +6,7 @@
 #include "cuda/device.h"
 
 #include "backend/backend.h"
-#include "backend/cuda/circuit.h"
+#include "backend/cuda/host/circuit.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/error.h"

@@ -5,7 +5,7 @@
 #include "cuda/device.h"
 #include "unit/r1cs/toy.h"
 
-#include "backend/cuda/rows.h"
+#include "backend/cuda/rows/rows.h"
 #include "base/file.h"
 #include "base/pool.h"
 #include "circuits/porep.h"

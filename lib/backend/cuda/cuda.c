@@ -5,8 +5,8 @@
    takes in those that wait and those that come while it is at work. */
 #include "backend/cuda/cuda.h"
 
-#include "backend/cuda/batch.h"
-#include "backend/cuda/derive.h"
+#include "backend/cuda/host/batch.h"
+#include "backend/cuda/host/derive.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"

@@ -2,7 +2,7 @@
    here, so that it needs none. Partitions get on when the test lets them.
 
    The two files are part of this one; what they call is below. */
-#include "backend/cuda/batch.c"
+#include "backend/cuda/host/batch.c"
 #include "backend/cuda/cuda.c"
 
 #include "support/support.h"

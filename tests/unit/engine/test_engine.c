@@ -1,6 +1,6 @@
 /* Jobs through the engine, with made-up work: order, identity, waiting, cancelling, draining. */
 #include "support/support.h"
-#include "unit/engine/fake.h"
+#include "fake_work/fake.h"
 
 #include "base/mem.h"
 

@@ -1,6 +1,6 @@
 /* What goes wrong: bad proofs, failing devices, files that change, memory that is not there. */
 #include "support/support.h"
-#include "unit/engine/fake.h"
+#include "fake_work/fake.h"
 
 #include "base/mem.h"
 

@@ -1,7 +1,7 @@
 /* Jobs across deaths of the process. Each test works in a folder of its own and dies in child
  * processes. */
 #include "support/support.h"
-#include "unit/engine/fake.h"
+#include "fake_work/fake.h"
 
 #include "engine/core.h"
 

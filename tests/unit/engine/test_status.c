@@ -1,6 +1,6 @@
 /* What an engine tells about itself: JSON, Prometheus text, timeline. */
 #include "support/support.h"
-#include "unit/engine/fake.h"
+#include "fake_work/fake.h"
 
 #include "base/mem.h"
 

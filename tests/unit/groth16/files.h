@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "groth16/params.h"
+#include "key/params.h"
 #include "support/support.h"
 
 #include <ftw.h>

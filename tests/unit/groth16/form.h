@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
-#include "groth16/params.h"
+#include "key/params.h"
 
 enum { FORM_HEADER_BYTES = 4096 };
 

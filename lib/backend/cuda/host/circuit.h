@@ -1,0 +1,63 @@
+/* A circuit on a device: its rows, the key's points, tables, and the room for partitions' work. All
+   of it is one block, planned before and taken when the circuit is loaded. */
+#ifndef CUDA_CIRCUIT_H
+#define CUDA_CIRCUIT_H
+
+#include "backend/cuda/host/memory_plan.h"
+#include "backend/cuda/device/device.h"
+#include "backend/cuda/points/points_load.h"
+#include "backend/cuda/rows/rows.h"
+#include "math/group.h"
+#include "r1cs/query.h"
+
+struct job;
+
+/* Of each partition of a batch (partition.h), then of what it shares (batch.c). */
+enum {
+    PARTITION_EVENTS = 5,
+    SHARED_EVENTS = 7,
+    EVENTS_MAX = PARTITION_EVENTS * BATCH_MAX + SHARED_EVENTS
+};
+
+struct backend_circuit {
+    struct backend_device *device;
+    const struct shape *shape;
+    struct backend_key key;
+    struct queries queries;
+    struct rows_image rows; /* its bytes are freed once they are on the device */
+    struct circuit_counts counts;
+    struct circuit_plan plan;
+    struct circuit_block block;
+    struct sums_map sums_map;
+    void *memory;                   /* the block */
+    cudaEvent_t events[EVENTS_MAX]; /* of the batch at work */
+    /* Recorded by the first partition (partition.c). */
+    cudaGraphExec_t h_graphs[H_PIECES_MAX], tails_graph;
+    uint8_t *sums;                /* pinned host copy of block.sums, of the batch at work */
+    struct points_loader *loader; /* of what is streamed; NULL: nothing is */
+
+    /* Partitions wait here for the device, in the order in which they came to the circuit, however
+       long their uploads took; whoever finds nobody at work leads the next batch. */
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* a slot was given back */
+    struct job *waiting;
+    uint64_t arrivals;
+    bool at_work;
+};
+
+/* Whether h and l are used in the form that spares transforms (backend/lagrange.h). */
+static inline bool has_lagrange_form(const struct backend_circuit *circuit)
+{
+    return circuit->key.lagrange.h != NULL;
+}
+
+/* CUZK_UNSUPPORTED: a device does not take a domain of that size. */
+enum cuzk_status circuit_check_size(unsigned log2_domain, struct cuzk_error *err);
+
+enum cuzk_status circuit_load(struct backend_device *device, const struct shape *shape,
+                              const struct backend_key *key, struct backend_circuit **out,
+                              struct cuzk_error *err);
+void circuit_unload(struct backend_circuit *circuit);
+uint64_t circuit_bytes(const struct backend_circuit *circuit);
+
+#endif

@@ -1,0 +1,3 @@
+#include "backend/cuda/msm/msm_impl.cuh"
+
+template struct Adder<Fp2>;

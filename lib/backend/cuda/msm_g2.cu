@@ -1,3 +1,0 @@
-#include "msm_impl.cuh"
-
-template struct Adder<Fp2>;

@@ -1,0 +1,296 @@
+/* The critical path of a run or of a job: from its last moment back to its first, always to what
+   had to be over before the next thing could begin. Its steps adjoin, so they add up to the run's
+   time exactly.
+
+   Going back from a partition's device time: if another one was on the device when this one was
+   ready, the device was what it waited for; else its own synthesis was. Going back from a
+   synthesis: it waited for memory that a partition gave back, or for a worker that synthesized (or,
+   with the channel full, waited for the device), or for its job's own beginning. Before a job's
+   beginning: the end of an earlier job, after which the client sent this one. */
+#include "waterfall/report.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+/* A partition (or job) by the moment at which it was through with something. */
+struct moment {
+    int64_t time_us;
+    int32_t device;
+    uint32_t index;
+};
+
+struct moments {
+    struct moment *list;
+    size_t count;
+};
+
+struct path {
+    struct timeline_report *report;
+    struct timeline_run *run;
+    struct moments device_ends; /* GPU_END, by device */
+    struct moments all_ends;    /* GPU_END, of all devices */
+    struct moments synth_frees; /* when the worker of a synthesis could take the next one */
+    struct moments job_ends;
+    uint32_t of_job; /* the path of this job; NO_JOB: of the run */
+    int64_t from_us; /* where the path begins */
+    int64_t at_us;   /* everything later is explained */
+    bool failed;
+    uint32_t job; /* of the steps that are being added */
+    int32_t partition;
+};
+
+static int compare_moments(const void *a, const void *b)
+{
+    const struct moment *x = a, *y = b;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    if (x->time_us != y->time_us)
+        return x->time_us < y->time_us ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* The latest moment of a device not after time_us that is not `except`; NULL: none. */
+static const struct moment *latest(const struct moments *moments, int32_t device, int64_t time_us,
+                                   uint32_t except)
+{
+    struct moment key = {time_us, device, UINT32_MAX};
+    size_t low = 0, high = moments->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_moments(&moments->list[middle], &key) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low > 0 && moments->list[low - 1].index == except)
+        low--;
+    return low > 0 && moments->list[low - 1].device == device ? &moments->list[low - 1] : NULL;
+}
+
+static int64_t freed_us(const struct timeline_partition *p)
+{
+    return p->sent_us > p->synth_end_us ? p->sent_us : p->synth_end_us;
+}
+
+static void collect(struct path *path, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++) {
+        const struct timeline_partition *p = &path->report->partitions[i];
+        if (!p->complete)
+            continue;
+        uint32_t index = (uint32_t)i;
+        path->device_ends.list[path->device_ends.count++] =
+            (struct moment){p->gpu_end_us, p->device, index};
+        path->all_ends.list[path->all_ends.count++] = (struct moment){p->gpu_end_us, 0, index};
+        path->synth_frees.list[path->synth_frees.count++] = (struct moment){freed_us(p), 0, index};
+    }
+    for (size_t j = path->run->jobs; j < path->run->jobs + path->run->job_count; j++)
+        if (path->report->jobs[j].end_us > path->report->jobs[j].start_us)
+            path->job_ends.list[path->job_ends.count++] =
+                (struct moment){path->report->jobs[j].end_us, 0, (uint32_t)j};
+    qsort(path->device_ends.list, path->device_ends.count, sizeof(struct moment), compare_moments);
+    qsort(path->all_ends.list, path->all_ends.count, sizeof(struct moment), compare_moments);
+    qsort(path->synth_frees.list, path->synth_frees.count, sizeof(struct moment), compare_moments);
+    qsort(path->job_ends.list, path->job_ends.count, sizeof(struct moment), compare_moments);
+}
+
+static void add_step(void *context, int64_t start_us, int64_t end_us, enum timeline_part part)
+{
+    struct path *path = context;
+    struct timeline_run *run = path->run;
+    int64_t time_us = end_us - start_us;
+    if (path->of_job != NO_JOB) {
+        struct timeline_job *job = &path->report->jobs[path->of_job];
+        job->path_us[part] += time_us;
+        if (path->job != path->of_job)
+            job->path_others_us += time_us;
+        return;
+    }
+    struct timeline_step step = {start_us, end_us, path->job, path->partition, part};
+    if (!REPORT_APPEND(run->path, run->path_count, run->path_capacity, step))
+        path->failed = true;
+    if (path->job == NO_JOB)
+        run->path_nothing_us += time_us;
+    else
+        run->path_us[part] += time_us;
+}
+
+/* Explains the time from start to what is already explained, as it looked to a partition. */
+static void explain(struct path *path, uint32_t job, const struct timeline_partition *p,
+                    int64_t start_us)
+{
+    if (start_us < path->from_us)
+        start_us = path->from_us;
+    if (start_us >= path->at_us)
+        return;
+    path->job = job;
+    path->partition = p ? p->index : TIMELINE_NONE;
+    if (job == NO_JOB)
+        add_step(path, start_us, path->at_us, TIMELINE_PART_OTHER);
+    else
+        report_split_window(path->report, job, p, start_us, path->at_us, add_step, path);
+    path->at_us = start_us;
+}
+
+/* When the job of a partition was ready for its first synthesis. */
+static int64_t ready_us(const struct timeline_report *report, uint32_t job)
+{
+    int64_t ready = report->jobs[job].start_us;
+    for (size_t i = report->job_intervals[job]; i < report->job_intervals[job + 1]; i++) {
+        const struct timeline_interval *interval = &report->intervals[i];
+        bool before =
+            interval->span == TIMELINE_SPAN_PARSE || interval->span == TIMELINE_SPAN_QUEUE;
+        if (before && interval->end_us > ready)
+            ready = interval->end_us;
+    }
+    return ready;
+}
+
+/* A wait of the job as a whole is this partition's if it ended when this partition began. */
+static bool waited_for_memory(const struct timeline_report *report,
+                              const struct timeline_partition *p)
+{
+    enum { HAND_OVER_US = 5000 };
+    for (size_t i = report->job_intervals[p->job]; i < report->job_intervals[p->job + 1]; i++) {
+        const struct timeline_interval *interval = &report->intervals[i];
+        if (interval->span != TIMELINE_SPAN_BUDGET_WAIT || interval->end_us <= interval->start_us ||
+            interval->end_us > p->synth_start_us)
+            continue;
+        if (interval->partition == p->index ||
+            (interval->partition == TIMELINE_NONE &&
+             p->synth_start_us - interval->end_us <= HAND_OVER_US))
+            return true;
+    }
+    return false;
+}
+
+/* The partition whose device time had to be over before p's; NULL: p came straight from synthesis.
+ */
+static const struct timeline_partition *blocked_by_device(const struct path *path,
+                                                          const struct timeline_partition *p)
+{
+    uint32_t self = (uint32_t)(p - path->report->partitions);
+    const struct moment *m = latest(&path->device_ends, p->device, p->gpu_start_us, self);
+    return m && m->time_us > p->sent_us ? &path->report->partitions[m->index] : NULL;
+}
+
+/* Steps back from the start of p's synthesis. Returns the partition whose device time comes next,
+   or NULL; then *synth is the partition whose synthesis comes next, or NULL: p's job began. */
+static const struct timeline_partition *before_synthesis(struct path *path,
+                                                         const struct timeline_partition *p,
+                                                         const struct timeline_partition **synth)
+{
+    const struct timeline_partition *partitions = path->report->partitions;
+    uint32_t self = (uint32_t)(p - partitions);
+    int64_t ready = ready_us(path->report, p->job);
+    *synth = NULL;
+    if (waited_for_memory(path->report, p)) {
+        const struct moment *m = latest(&path->all_ends, 0, p->synth_start_us, self);
+        if (m && m->time_us > ready) {
+            explain(path, p->job, p, m->time_us);
+            return &partitions[m->index];
+        }
+    }
+    const struct moment *m = latest(&path->synth_frees, 0, p->synth_start_us, self);
+    if (!m || m->time_us <= ready)
+        return NULL;
+    const struct timeline_partition *q = &partitions[m->index];
+    explain(path, p->job, p, m->time_us);
+    const struct moment *end = latest(&path->all_ends, 0, m->time_us, m->index);
+    if (end && end->time_us > q->synth_end_us) {
+        explain(path, q->job, q, end->time_us); /* it had waited for room in the channel */
+        return &partitions[end->index];
+    }
+    explain(path, q->job, q, q->synth_end_us);
+    *synth = q;
+    return NULL;
+}
+
+/* Follows a job from its end to its beginning, by way of other jobs' partitions. */
+static void follow(struct path *path, uint32_t job, size_t *steps_left)
+{
+    const struct timeline_report *report = path->report;
+    const struct timeline_partition *p = report_last_partition(report, &report->jobs[job]);
+    if (!p || !p->complete) {
+        explain(path, job, p, report->jobs[job].start_us);
+        return;
+    }
+    while (*steps_left && !path->failed && path->at_us > path->from_us) {
+        (*steps_left)--;
+        explain(path, p->job, p, p->gpu_start_us);
+        const struct timeline_partition *q = blocked_by_device(path, p);
+        if (q) {
+            explain(path, p->job, p, q->gpu_end_us);
+            p = q;
+            continue;
+        }
+        for (q = NULL; !q && *steps_left && path->at_us > path->from_us; (*steps_left)--) {
+            const struct timeline_partition *synth;
+            explain(path, p->job, p, p->synth_start_us);
+            q = before_synthesis(path, p, &synth);
+            if (!q && !synth) {
+                explain(path, p->job, p, report->jobs[p->job].start_us);
+                return;
+            }
+            p = q ? q : synth;
+        }
+    }
+}
+
+static void walk_back(struct path *path, size_t steps_max)
+{
+    path->of_job = NO_JOB;
+    path->from_us = path->run->start_us;
+    path->at_us = path->run->end_us;
+    while (path->at_us > path->from_us && steps_max && !path->failed) {
+        int64_t before = path->at_us;
+        const struct moment *m = latest(&path->job_ends, 0, path->at_us, NO_JOB);
+        if (!m)
+            break;
+        explain(path, NO_JOB, NULL, m->time_us);
+        follow(path, m->index, &steps_max);
+        if (path->at_us == before)
+            break; /* only with events missing */
+    }
+    explain(path, NO_JOB, NULL, path->from_us);
+}
+
+/* The path of a job ends where it began. Where it leads through jobs that began later, what is left
+   is told as it looked to this one. */
+static void walk_job(struct path *path, uint32_t job, size_t steps_max)
+{
+    const struct timeline_job *of = &path->report->jobs[job];
+    path->of_job = job;
+    path->from_us = of->start_us;
+    path->at_us = of->end_us;
+    follow(path, job, &steps_max);
+    explain(path, job, report_last_partition(path->report, of), of->start_us);
+}
+
+enum cuzk_status report_find_path(struct timeline_report *report, struct timeline_run *run,
+                                  struct cuzk_error *err)
+{
+    if (run->job_count == 0)
+        return CUZK_OK;
+    const struct timeline_job *last = &report->jobs[run->jobs + run->job_count - 1];
+    size_t from = report->jobs[run->jobs].partitions;
+    size_t to = last->partitions + last->partition_count;
+    struct path path = {.report = report, .run = run};
+    struct moment *moments = mem_alloc(3 * (to - from) + run->job_count, sizeof *moments);
+    if (!moments)
+        return error_set(err, CUZK_NO_MEMORY, "no memory for a run's critical path");
+    path.device_ends.list = moments;
+    path.all_ends.list = moments + (to - from);
+    path.synth_frees.list = moments + 2 * (to - from);
+    path.job_ends.list = moments + 3 * (to - from);
+    collect(&path, from, to);
+    size_t steps_max = 4 * (to - from) + run->job_count + 4;
+    walk_back(&path, steps_max);
+    for (size_t j = run->jobs; j < run->jobs + run->job_count; j++)
+        walk_job(&path, (uint32_t)j, steps_max < 10000 ? steps_max : 10000);
+    mem_free(moments);
+    return path.failed ? error_set(err, CUZK_NO_MEMORY, "no memory for a run's critical path")
+                       : CUZK_OK;
+}

@@ -1,0 +1,103 @@
+#include "waterfall/render.h"
+
+#include <string.h>
+
+bool style_wants_run(const struct timeline_style *style, const struct timeline_run *run)
+{
+    return !style->run || strcmp(style->run, run->label.data) == 0;
+}
+
+bool style_wants_job(const struct timeline_style *style, const struct timeline_job *job)
+{
+    return !style->job || strstr(job->label, style->job);
+}
+
+size_t style_jobs_max(const struct timeline_style *style)
+{
+    return style->jobs_max ? style->jobs_max : JOBS_MAX_DEFAULT;
+}
+
+size_t style_count_jobs(const struct timeline_report *report, const struct timeline_style *style,
+                        const struct timeline_run *run)
+{
+    size_t count = 0;
+    for (size_t j = run->jobs; j < run->jobs + run->job_count; j++)
+        count += style_wants_job(style, &report->jobs[j]);
+    return count;
+}
+
+void text_add_ms(struct text *out, int64_t time_us)
+{
+    if (time_us == TIMELINE_NONE)
+        text_add(out, "null");
+    else if (time_us % 1000 == 0)
+        text_add(out, "%lld", (long long)(time_us / 1000));
+    else
+        text_add(out, "%.3f", (double)time_us / 1000);
+}
+
+static void add_printable(struct text *out, const char *string, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        char c = string[i] >= 0x20 && string[i] < 0x7f ? string[i] : '?';
+        text_add_bytes(out, &c, 1);
+    }
+}
+
+void text_add_plain(struct text *out, const char *string, size_t width)
+{
+    size_t len = strlen(string);
+    if (len <= width) {
+        add_printable(out, string, len);
+        return;
+    }
+    size_t head = (width - 1) / 2, tail = width - 1 - head;
+    add_printable(out, string, head);
+    text_add_bytes(out, "~", 1);
+    add_printable(out, string + len - tail, tail);
+}
+
+void text_add_html(struct text *out, const char *string)
+{
+    for (const char *s = string; *s; s++) {
+        unsigned char c = (unsigned char)*s;
+        if (c == '&')
+            text_add(out, "&amp;");
+        else if (c == '<')
+            text_add(out, "&lt;");
+        else if (c == '>')
+            text_add(out, "&gt;");
+        else if (c == '"')
+            text_add(out, "&quot;");
+        else if (c == '\'')
+            text_add(out, "&#39;");
+        else if (c < 0x20 || c >= 0x7f)
+            text_add(out, "\\x%02x", c);
+        else
+            text_add_bytes(out, s, 1);
+    }
+}
+
+const char *confidence_word(double confidence)
+{
+    return confidence >= 0.8 ? "high" : confidence >= 0.5 ? "medium" : "low";
+}
+
+int64_t time_between(int64_t start_us, int64_t end_us)
+{
+    return start_us >= 0 && end_us >= 0 ? end_us - start_us : TIMELINE_NONE;
+}
+
+const char *outcome_word(const struct timeline_job *job)
+{
+    switch (job->outcome) {
+    case TIMELINE_OUTCOME_DONE:
+        return job->complete ? "done" : "done, events missing";
+    case TIMELINE_OUTCOME_FAILED:
+        return "failed";
+    case TIMELINE_OUTCOME_CANCELLED:
+        return "cancelled";
+    default:
+        return job->complete ? "complete" : "incomplete";
+    }
+}

@@ -1,0 +1,416 @@
+/* The state of the whole system over the time of a run: which devices were busy, and while one was
+   idle, why. The run's events become edges that raise or lower counters; between two edges nothing
+   changes, so each such stretch of an idle device has one cause, by the rules of cause_of. */
+#include "waterfall/report.h"
+
+#include "base/check.h"
+#include "base/error.h"
+#include "base/mem.h"
+
+/* What is counted. Those before PER_DEVICE are about the whole system. */
+enum counter {
+    COUNT_JOBS,
+    COUNT_ADMIT, /* RPC, JOURNAL, QUEUE */
+    COUNT_PARSE,
+    COUNT_BUDGET,
+    COUNT_SYNTH,
+    COUNT_LOOKAHEAD,
+    COUNT_READY, /* sent to the devices, not picked up */
+    COUNT_SRS,   /* loads and waits that are not bound to a device */
+    COUNT_REPLY, /* FINISH, VERIFY, REPLY */
+    COUNT_LOST,  /* something went on whose end or start is missing */
+    COUNT_PER_DEVICE,
+    COUNT_BUSY = COUNT_PER_DEVICE,
+    COUNT_PHASE, /* upload, ntt, msm… */
+    COUNT_DEVICE_SRS,
+    COUNT_LOCK,   /* picked up, not started */
+    COUNT_FINISH, /* FINISH or VERIFY by one of its workers */
+    COUNT_DEVICE_LOST,
+    COUNT_COUNT,
+};
+
+struct edge {
+    int64_t time_us;
+    uint16_t counter;
+    uint16_t device; /* index in the run; 0 for counters of the system */
+    int32_t delta;
+};
+
+struct sweep {
+    struct timeline_report *report;
+    struct timeline_run *run;
+    struct edge *edges;
+    size_t count, capacity;
+    bool failed;
+    int32_t system[COUNT_PER_DEVICE];
+    int32_t (*devices)[COUNT_COUNT];
+    int32_t synth_limit; /* synthesis workers, as configured or as most seen at once */
+};
+
+static void add_edge(struct sweep *sweep, int64_t time_us, enum counter counter, size_t device,
+                     int32_t delta)
+{
+    struct edge edge = {time_us, (uint16_t)counter, (uint16_t)device, delta};
+    if (!REPORT_APPEND(sweep->edges, sweep->count, sweep->capacity, edge))
+        sweep->failed = true;
+}
+
+/* Counts one more of something from start to end, as far as that is in the run. */
+static void add_span(struct sweep *sweep, int64_t start_us, int64_t end_us, enum counter counter,
+                     size_t device)
+{
+    const struct timeline_run *run = sweep->run;
+    if (start_us < run->start_us)
+        start_us = run->start_us;
+    if (end_us > run->end_us)
+        end_us = run->end_us;
+    if (start_us >= end_us)
+        return;
+    add_edge(sweep, start_us, counter, device, 1);
+    add_edge(sweep, end_us, counter, device, -1);
+}
+
+/* The place of a device id among the run's devices; SIZE_MAX: none. */
+static size_t device_place(const struct timeline_run *run, int32_t id)
+{
+    for (size_t i = 0; i < run->device_count; i++)
+        if (run->devices[i].id == id)
+            return i;
+    return SIZE_MAX;
+}
+
+static int64_t first_known(int64_t a, int64_t b, int64_t c)
+{
+    return a >= 0 ? a : b >= 0 ? b : c;
+}
+
+/* The synthesis of an attempt and its way to the device. Where an event is missing the next one
+   that is known stands in; where none is known, something is lost until the job's last moment. */
+static void add_synthesis(struct sweep *sweep, const struct timeline_partition *p, int64_t job_end)
+{
+    int64_t end = first_known(p->synth_end_us, p->sent_us, p->picked_us);
+    if (end < 0)
+        end = p->gpu_start_us;
+    if (p->synth_start_us >= 0 && end >= 0)
+        add_span(sweep, p->synth_start_us, end, COUNT_SYNTH, 0);
+    else if (p->synth_start_us >= 0)
+        add_span(sweep, p->synth_start_us, job_end, COUNT_LOST, 0);
+    else if (p->synth_end_us >= 0 && p->synth_ms > 0)
+        add_span(sweep, p->synth_end_us - p->synth_ms * 1000, p->synth_end_us, COUNT_SYNTH, 0);
+    if (p->sent_us < 0)
+        return;
+    int64_t picked = first_known(p->picked_us, p->gpu_start_us, TIMELINE_NONE);
+    if (picked >= 0)
+        add_span(sweep, p->sent_us, picked, COUNT_READY, 0);
+    else
+        add_span(sweep, p->sent_us, job_end, COUNT_LOST, 0);
+}
+
+static void add_device_time(struct sweep *sweep, const struct timeline_partition *p,
+                            int64_t job_end)
+{
+    size_t device = device_place(sweep->run, p->device);
+    if (device == SIZE_MAX)
+        return;
+    if (p->gpu_start_us >= 0 && p->gpu_end_us >= 0) {
+        if (p->picked_us >= 0)
+            add_span(sweep, p->picked_us, p->gpu_start_us, COUNT_LOCK, device);
+        add_span(sweep, p->gpu_start_us, p->gpu_end_us, COUNT_BUSY, device);
+        return;
+    }
+    int64_t start = first_known(p->picked_us, p->gpu_start_us, TIMELINE_NONE);
+    int64_t end = p->gpu_end_us >= 0 ? p->gpu_end_us : job_end;
+    if (start < 0 && p->gpu_ms > 0)
+        start = end - p->gpu_ms * 1000;
+    if (start >= 0)
+        add_span(sweep, start, end, COUNT_DEVICE_LOST, device);
+}
+
+static bool counter_of(enum timeline_span span, enum counter *counter)
+{
+    static const struct {
+        enum timeline_span span;
+        enum counter counter;
+    } table[] = {
+        {TIMELINE_SPAN_RPC, COUNT_ADMIT},          {TIMELINE_SPAN_JOURNAL, COUNT_ADMIT},
+        {TIMELINE_SPAN_QUEUE, COUNT_ADMIT},        {TIMELINE_SPAN_PARSE, COUNT_PARSE},
+        {TIMELINE_SPAN_BUDGET_WAIT, COUNT_BUDGET}, {TIMELINE_SPAN_LOOKAHEAD_WAIT, COUNT_LOOKAHEAD},
+        {TIMELINE_SPAN_SRS_LOAD, COUNT_SRS},       {TIMELINE_SPAN_SRS_WAIT, COUNT_SRS},
+        {TIMELINE_SPAN_FINISH, COUNT_REPLY},       {TIMELINE_SPAN_VERIFY, COUNT_REPLY},
+        {TIMELINE_SPAN_REPLY, COUNT_REPLY},        {TIMELINE_SPAN_UPLOAD, COUNT_PHASE},
+        {TIMELINE_SPAN_EVAL, COUNT_PHASE},         {TIMELINE_SPAN_NTT, COUNT_PHASE},
+        {TIMELINE_SPAN_MSM_H, COUNT_PHASE},        {TIMELINE_SPAN_MSM_L, COUNT_PHASE},
+        {TIMELINE_SPAN_MSM_A, COUNT_PHASE},        {TIMELINE_SPAN_MSM_B_G1, COUNT_PHASE},
+        {TIMELINE_SPAN_MSM_B_G2, COUNT_PHASE},     {TIMELINE_SPAN_MSM_TAILS, COUNT_PHASE},
+        {TIMELINE_SPAN_DOWNLOAD, COUNT_PHASE},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(table); i++)
+        if (table[i].span == span) {
+            *counter = table[i].counter;
+            return true;
+        }
+    return false;
+}
+
+static void add_phase(struct timeline_device *device, const struct timeline_interval *interval)
+{
+    static const enum timeline_span spans[TIMELINE_PHASE_COUNT] = {
+#define X(name, json) TIMELINE_SPAN_##name,
+        TIMELINE_PHASE_MAP(X)
+#undef X
+    };
+    for (size_t i = 0; i < TIMELINE_PHASE_COUNT; i++)
+        if (spans[i] == interval->span)
+            device->phase_us[i] += interval->end_us - interval->start_us;
+}
+
+/* The device of an interval: named, or by the partition that it is about. */
+static size_t interval_device(const struct sweep *sweep, const struct timeline_interval *interval)
+{
+    if (interval->device >= 0)
+        return device_place(sweep->run, interval->device);
+    if (interval->worker < 0 || interval->job == NO_JOB)
+        return SIZE_MAX;
+    const struct timeline_job *job = &sweep->report->jobs[interval->job];
+    for (size_t i = job->partitions; i < job->partitions + job->partition_count; i++)
+        if (sweep->report->partitions[i].worker == interval->worker)
+            return device_place(sweep->run, sweep->report->partitions[i].device);
+    return SIZE_MAX;
+}
+
+static void add_interval(struct sweep *sweep, const struct timeline_interval *interval)
+{
+    enum counter counter;
+    if (interval->start_us < 0 || interval->end_us < 0 ||
+        !counter_of((enum timeline_span)interval->span, &counter))
+        return;
+    size_t device = interval_device(sweep, interval);
+    if (counter == COUNT_PHASE) {
+        if (device != SIZE_MAX) {
+            add_span(sweep, interval->start_us, interval->end_us, counter, device);
+            add_phase(&sweep->run->devices[device], interval);
+            sweep->run->devices[device].phases_us = 0; /* from now on it is known */
+        }
+        return;
+    }
+    add_span(sweep, interval->start_us, interval->end_us, counter, 0);
+    if (device == SIZE_MAX)
+        return;
+    if (counter == COUNT_SRS)
+        add_span(sweep, interval->start_us, interval->end_us, COUNT_DEVICE_SRS, device);
+    if (interval->span == TIMELINE_SPAN_FINISH || interval->span == TIMELINE_SPAN_VERIFY)
+        add_span(sweep, interval->start_us, interval->end_us, COUNT_FINISH, device);
+}
+
+static void add_edges(struct sweep *sweep)
+{
+    enum { EDGES_OF_PARTITION = 8 };
+    const struct timeline_report *report = sweep->report;
+    const struct timeline_run *run = sweep->run;
+    size_t partitions = 0;
+    for (size_t j = run->jobs; j < run->jobs + run->job_count; j++)
+        partitions += report->jobs[j].partition_count;
+    if (!report_reserve((void **)&sweep->edges, &sweep->capacity, EDGES_OF_PARTITION * partitions,
+                        sizeof *sweep->edges))
+        sweep->failed = true;
+    for (size_t j = run->jobs; j < run->jobs + run->job_count; j++) {
+        const struct timeline_job *job = &report->jobs[j];
+        add_span(sweep, job->start_us, job->end_us, COUNT_JOBS, 0);
+        for (size_t p = job->partitions; p < job->partitions + job->partition_count; p++) {
+            add_synthesis(sweep, &report->partitions[p], job->end_us);
+            add_device_time(sweep, &report->partitions[p], job->end_us);
+        }
+        for (size_t i = report->job_intervals[j]; i < report->job_intervals[j + 1]; i++)
+            add_interval(sweep, &report->intervals[i]);
+    }
+    for (size_t i = report->job_intervals[report->job_count]; i < report->interval_count; i++)
+        if (report->intervals[i].epoch == run->epoch)
+            add_interval(sweep, &report->intervals[i]);
+}
+
+/* Sorts the edges by time: by digits from the lowest, keeping the order of equal ones. Runs have
+   millions of edges, and few digits in their times. */
+static void sort_edges(struct sweep *sweep)
+{
+    enum { BITS = 11, DIGITS = 1 << BITS };
+    struct edge *from = sweep->edges, *to = mem_alloc(sweep->count, sizeof *to);
+    if (!to) {
+        sweep->failed = true;
+        return;
+    }
+    int64_t start = sweep->run->start_us, time = sweep->run->end_us - start;
+    for (unsigned shift = 0; shift < 63 && time >> shift; shift += BITS) {
+        size_t places[DIGITS] = {0}, place = 0;
+        for (size_t i = 0; i < sweep->count; i++)
+            places[(from[i].time_us - start) >> shift & (DIGITS - 1)]++;
+        for (size_t digit = 0; digit < DIGITS; digit++) {
+            size_t count = places[digit];
+            places[digit] = place;
+            place += count;
+        }
+        for (size_t i = 0; i < sweep->count; i++)
+            to[places[(from[i].time_us - start) >> shift & (DIGITS - 1)]++] = from[i];
+        struct edge *swap = from;
+        from = to;
+        to = swap;
+    }
+    sweep->edges = from;
+    sweep->capacity = sweep->count; /* the second block may be the smaller one */
+    mem_free(to);
+}
+
+/* Why device d is idle now: the rules, in order. They go backwards through the pipeline from the
+   device, because what is nearest to it is what it waits for.
+   - Parameters count as the cause when they are loaded for this device, or when a partition (picked
+     up or ready) or nothing else is there to wait for.
+   - Memory budget counts when something waits for it and not all synthesis workers are at work:
+   with all at work more memory would not help. */
+static enum timeline_cause cause_of(const struct sweep *sweep, size_t d)
+{
+    const int32_t *system = sweep->system, *device = sweep->devices[d];
+    if (system[COUNT_LOST] || device[COUNT_DEVICE_LOST])
+        return TIMELINE_CAUSE_UNKNOWN;
+    bool srs_needed = device[COUNT_LOCK] || system[COUNT_READY] || !system[COUNT_SYNTH];
+    if (device[COUNT_DEVICE_SRS] || (system[COUNT_SRS] && srs_needed))
+        return TIMELINE_CAUSE_SRS;
+    if (device[COUNT_LOCK])
+        return TIMELINE_CAUSE_LOCK;
+    if (system[COUNT_READY])
+        return device[COUNT_FINISH] ? TIMELINE_CAUSE_FINISH : TIMELINE_CAUSE_DISPATCH;
+    if (system[COUNT_LOOKAHEAD])
+        return TIMELINE_CAUSE_LOOKAHEAD;
+    if (system[COUNT_BUDGET] && system[COUNT_SYNTH] < sweep->synth_limit)
+        return TIMELINE_CAUSE_BUDGET;
+    if (system[COUNT_SYNTH])
+        return TIMELINE_CAUSE_SYNTH;
+    if (system[COUNT_BUDGET])
+        return TIMELINE_CAUSE_BUDGET;
+    if (system[COUNT_PARSE])
+        return TIMELINE_CAUSE_PARSE;
+    if (system[COUNT_ADMIT])
+        return TIMELINE_CAUSE_ADMIT;
+    if (system[COUNT_REPLY])
+        return TIMELINE_CAUSE_REPLY;
+    /* What is left of the jobs may all be on other devices. */
+    bool elsewhere = false;
+    for (size_t i = 0; i < sweep->run->device_count; i++)
+        elsewhere |= sweep->devices[i][COUNT_BUSY] || sweep->devices[i][COUNT_LOCK];
+    return system[COUNT_JOBS] && !elsewhere ? TIMELINE_CAUSE_UNRECORDED : TIMELINE_CAUSE_NOTHING;
+}
+
+static bool add_stretch(struct timeline_device *device, int64_t start_us, int64_t end_us,
+                        enum timeline_cause cause)
+{
+    struct timeline_stretch *last =
+        device->stretch_count ? &device->stretches[device->stretch_count - 1] : NULL;
+    if (last && last->cause == cause && last->end_us == start_us) {
+        last->end_us = end_us;
+        return true;
+    }
+    struct timeline_stretch stretch = {start_us, end_us, cause};
+    return REPORT_APPEND(device->stretches, device->stretch_count, device->stretch_capacity,
+                         stretch);
+}
+
+static void add_level(struct timeline_level *level, int32_t now, int64_t for_us)
+{
+    level->mean += (double)now * (double)for_us; /* divided by the run's time at the end */
+    if (now > 0 && (uint32_t)now > level->max)
+        level->max = (uint32_t)now;
+}
+
+/* Accounts for the time between two edges, in which nothing changed. */
+static void account(struct sweep *sweep, int64_t start_us, int64_t end_us)
+{
+    struct timeline_run *run = sweep->run;
+    int64_t for_us = end_us - start_us;
+    int32_t busy = 0;
+    for (size_t d = 0; d < run->device_count; d++) {
+        struct timeline_device *device = &run->devices[d];
+        const int32_t *counts = sweep->devices[d];
+        enum timeline_cause cause = TIMELINE_CAUSE_COUNT;
+        if (counts[COUNT_BUSY]) {
+            device->busy_us += for_us;
+            busy++;
+        } else {
+            cause = cause_of(sweep, d);
+            device->idle_us += for_us;
+            device->idle_by_cause_us[cause] += for_us;
+        }
+        device->spans_us += counts[COUNT_BUSY] * for_us;
+        if (counts[COUNT_PHASE])
+            device->phases_us += for_us;
+        if (!add_stretch(device, start_us, end_us, cause))
+            sweep->failed = true;
+    }
+    add_level(&run->jobs_level, sweep->system[COUNT_JOBS], for_us);
+    add_level(&run->synth_level, sweep->system[COUNT_SYNTH], for_us);
+    add_level(&run->ready_level, sweep->system[COUNT_READY], for_us);
+    add_level(&run->device_level, busy, for_us);
+}
+
+static void apply(struct sweep *sweep, const struct edge *edge)
+{
+    if (edge->counter < COUNT_PER_DEVICE)
+        sweep->system[edge->counter] += edge->delta;
+    else
+        sweep->devices[edge->device][edge->counter] += edge->delta;
+}
+
+static int32_t most_syntheses(const struct sweep *sweep)
+{
+    int32_t now = 0, most = 1;
+    for (size_t i = 0; i < sweep->count;) {
+        int64_t time = sweep->edges[i].time_us;
+        for (; i < sweep->count && sweep->edges[i].time_us == time; i++)
+            if (sweep->edges[i].counter == COUNT_SYNTH)
+                now += sweep->edges[i].delta;
+        most = now > most ? now : most;
+    }
+    return most;
+}
+
+static void walk(struct sweep *sweep)
+{
+    struct timeline_run *run = sweep->run;
+    int64_t at = run->start_us;
+    sweep->synth_limit = run->synth_workers > 0 && run->synth_workers < INT32_MAX
+                             ? (int32_t)run->synth_workers
+                             : most_syntheses(sweep);
+    for (size_t i = 0; i < sweep->count && !sweep->failed; i++) {
+        const struct edge *edge = &sweep->edges[i];
+        if (edge->time_us > at)
+            account(sweep, at, edge->time_us);
+        at = edge->time_us;
+        apply(sweep, edge);
+    }
+    if (at < run->end_us)
+        account(sweep, at, run->end_us);
+}
+
+static void finish_levels(struct timeline_run *run)
+{
+    double time = (double)(run->end_us - run->start_us);
+    struct timeline_level *levels[] = {&run->jobs_level, &run->synth_level, &run->ready_level,
+                                       &run->device_level};
+    for (size_t i = 0; i < ARRAY_LEN(levels); i++)
+        levels[i]->mean = time > 0 ? levels[i]->mean / time : 0;
+}
+
+enum cuzk_status report_sweep(struct timeline_report *report, struct timeline_run *run,
+                              struct cuzk_error *err)
+{
+    struct sweep sweep = {.report = report, .run = run};
+    sweep.devices = mem_zalloc(run->device_count, sizeof *sweep.devices);
+    sweep.failed = !sweep.devices;
+    if (!sweep.failed)
+        add_edges(&sweep);
+    if (!sweep.failed) {
+        sort_edges(&sweep);
+        walk(&sweep);
+        finish_levels(run);
+    }
+    mem_free(sweep.edges);
+    mem_free(sweep.devices);
+    return sweep.failed ? error_set(err, CUZK_NO_MEMORY, "no memory to sweep over a run") : CUZK_OK;
+}

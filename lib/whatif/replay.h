@@ -1,0 +1,45 @@
+/* A run of jobs with given durations, through the engine itself: its queue, its pipeline, its
+   workers and its timeline, on simulated devices and in simulated time (backend/sim/clock.h). What
+   is decided is decided by the code that decides in the daemon; only the time between is skipped.
+ */
+#ifndef ENGINE_REPLAY_H
+#define ENGINE_REPLAY_H
+
+#include "engine/pipeline.h"
+#include "waterfall/analysis.h"
+
+/* Durations in microseconds; more than a day counts as a day. */
+struct replay_partition {
+    uint64_t synth_us, device_us, finish_us, verify_us;
+    double synth_level; /* partitions that were synthesized when its synthesis began, with itself */
+};
+
+struct replay_job {
+    uint64_t arrival_us; /* of its request, since the beginning */
+    uint64_t receive_us; /* from there until it is accepted */
+    uint64_t parse_us, verify_us;
+    size_t first;          /* of its partitions in the plan's */
+    unsigned n_partitions; /* ≥ 1 */
+};
+
+enum { REPLAY_PARTITIONS_MAX = 20000 };
+
+struct replay_plan {
+    struct pipeline_limits limits;
+    const struct replay_job *jobs; /* in the order of their arrival */
+    size_t n_jobs;
+    const struct replay_partition *partitions;
+    size_t n_partitions; /* at most REPLAY_PARTITIONS_MAX */
+    unsigned in_flight;  /* a client keeps so many jobs in flight; 0: they come at arrival_us */
+    uint64_t load_us;    /* to load the parameters */
+    /* c syntheses at once take c^growth times as long as one: a synthesis that begins as the c-th
+       takes synth_us × (c / synth_level)^growth. */
+    double growth;
+};
+
+/* Replays a plan as a run with that label and appends its events to a zero-initialised log, which
+   is the caller's in any case. CUZK_RESOURCE_EXHAUSTED: too many partitions, no threads. */
+enum cuzk_status replay_run(const struct replay_plan *plan, const char *label,
+                            struct timeline_log *log, struct cuzk_error *err);
+
+#endif
