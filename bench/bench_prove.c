@@ -85,7 +85,7 @@ static void prepare(struct work *work, const char *c1_path, const char *params_p
 
 static void prove(const struct work *work)
 {
-    const struct timeline_scope scope = TIMELINE_SCOPE(NULL, "bench");
+    const struct trace_scope scope = TRACE_SCOPE(NULL, "bench");
     struct circuit_program program = {porep_synthesize, c1_partition(work->c1, 0)};
     struct witness witness;
     struct blinding blinding;

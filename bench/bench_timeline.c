@@ -46,21 +46,21 @@ static void report(const struct options *options, const char *name, const char *
 /* Batches fit into the ring and are flushed outside the measured time, so nothing is dropped. */
 static double emit_ns(bool labelled)
 {
-    struct timeline *timeline;
-    struct timeline_options options = {.fd = -1, .history_events = 1};
-    CHECK(timeline_create(&options, &timeline, NULL) == CUZK_OK);
-    struct timeline_scope scope = {
-        timeline, labelled ? "0b8b6f4e-66a4-4a6c-9d0c-0f3f0ab0c1d2" : NULL, 3, 1, 0};
+    struct trace *trace;
+    struct trace_options options = {.fd = -1, .history_events = 1};
+    CHECK(trace_create(&options, &trace, NULL) == CUZK_OK);
+    struct trace_scope scope = {trace, labelled ? "0b8b6f4e-66a4-4a6c-9d0c-0f3f0ab0c1d2" : NULL, 3,
+                                1, 0};
     uint64_t time = 0;
     for (int batch = 0; batch < BATCHES; batch++) {
         uint64_t start = clock_now_ns();
         for (int i = 0; i < BATCH; i++)
-            timeline_emit(&scope, TIMELINE_GPU_END, 4262);
+            trace_emit(&scope, TRACE_GPU_END, 4262);
         time += clock_now_ns() - start;
-        timeline_flush(timeline);
+        trace_flush(trace);
     }
-    CHECK(timeline_dropped(timeline) == 0);
-    timeline_destroy(timeline);
+    CHECK(trace_dropped(trace) == 0);
+    trace_destroy(trace);
     return (double)time / (BATCH * BATCHES);
 }
 
@@ -96,22 +96,22 @@ static void make_log(uint64_t lines, struct text *log)
 
 static double explain_cpu_s(const struct text *text, size_t *peak_bytes)
 {
-    struct timeline_log log = {0};
-    struct timeline_report explained = {0};
-    struct timeline_style style = {0};
+    struct waterfall_log log = {0};
+    struct waterfall_report explained = {0};
+    struct waterfall_style style = {0};
     struct text out = {0};
     size_t before = mem_used_bytes();
     mem_reset_peak();
     uint64_t start = clock_cpu_ns();
-    CHECK(timeline_log_read_bytes(&log, text->data, text->len, NULL) == CUZK_OK);
-    CHECK(timeline_analyse(&log, NULL, &explained, NULL) == CUZK_OK);
-    timeline_render_text(&explained, &style, &out);
+    CHECK(waterfall_log_read_bytes(&log, text->data, text->len, NULL) == CUZK_OK);
+    CHECK(waterfall_analyse(&log, NULL, &explained, NULL) == CUZK_OK);
+    waterfall_render_text(&explained, &style, &out);
     double time = (double)(clock_cpu_ns() - start) / 1e9;
     *peak_bytes = mem_peak_bytes() - before;
     CHECK(explained.job_count > 0 && explained.unpaired_count == 0);
     text_free(&out);
-    timeline_report_free(&explained);
-    timeline_log_free(&log);
+    waterfall_report_free(&explained);
+    waterfall_log_free(&log);
     return time;
 }
 

@@ -28,7 +28,7 @@
 #pragma GCC visibility push(default)
 
 struct cuzk_engine;
-struct timeline; /* lib/timeline/event.h */
+struct trace; /* lib/trace/event.h */
 
 /* Numbers are those of the wire interface. */
 enum cuzk_proof_kind {
@@ -63,7 +63,7 @@ struct cuzk_engine_options {
     unsigned queue_max;             /* jobs waiting; more are refused; 0: 1000 */
     uint64_t keep_result_ms;        /* finished proofs are served that long; 0: one hour */
     const char *sim_timing;         /* durations of the sim backend, see lib/backend/sim */
-    struct timeline *timeline;      /* may be NULL; outlives the engine */
+    struct trace *trace;            /* may be NULL; outlives the engine */
     /* Called on the engine's thread when the last device is lost to this process: no partition can
        be proven here any more. A process that ends at once leaves its jobs to the next one, if
        there is a journal; otherwise they fail. NULL: they fail. */

@@ -17,7 +17,7 @@
 #include <cuzk/status.h>
 #include <stddef.h>
 
-struct timeline_report; /* lib/timeline/analysis.h */
+struct waterfall_report; /* lib/waterfall/analysis.h */
 
 struct cuzk_whatif_settings {
     unsigned synthesis_workers, lookahead, devices, workers_per_device;
@@ -50,7 +50,7 @@ struct cuzk_whatif {
    report is that of a log, run the index of one of its runs. CUZK_INVALID_ARGUMENT: the knobs, with
    what was expected; CUZK_FAILED_PRECONDITION: the run has no job to replay;
    CUZK_RESOURCE_EXHAUSTED: more than 20,000 partitions. */
-enum cuzk_status cuzk_whatif(const struct timeline_report *report, size_t run, const char *knobs,
+enum cuzk_status cuzk_whatif(const struct waterfall_report *report, size_t run, const char *knobs,
                              struct cuzk_whatif *out, struct cuzk_error *err);
 
 #endif

@@ -80,7 +80,7 @@ struct backend {
        CUZK_DEVICE_FAULT: the device failed, another try elsewhere may do. CUZK_DEVICE_LOST: it
        failed so that only another process can use it. */
     enum cuzk_status (*prove)(struct backend_circuit *circuit, const struct witness *witness,
-                              const struct timeline_scope *scope, struct backend_sums *out,
+                              const struct trace_scope *scope, struct backend_sums *out,
                               struct cuzk_error *err);
 
     /* Makes the key's Lagrange form, once for a key, in minutes: writes the points to the three

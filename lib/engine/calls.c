@@ -86,12 +86,12 @@ static void fill_job(struct cuzk_engine *engine, struct job *job, const struct c
     snprintf(job->circuit_id, sizeof job->circuit_id, "%s", call->circuit_id);
     job->kind = request->kind;
     job->request_bytes = request->encoded_len;
-    struct timeline_scope scope = job_scope(job, engine->timeline);
-    char text[TIMELINE_TEXT_BYTES];
+    struct trace_scope scope = job_scope(job, engine->trace);
+    char text[TRACE_TEXT_BYTES];
     snprintf(text, sizeof text, "kind=%s,priority=%d", request_kind_label(job->kind),
              (int)job->priority);
-    timeline_emit_text(&scope, TIMELINE_JOB_ACCEPTED, (int64_t)job->request_bytes, text);
-    timeline_emit(&scope, TIMELINE_QUEUE_START, -1);
+    trace_emit_text(&scope, TRACE_JOB_ACCEPTED, (int64_t)job->request_bytes, text);
+    trace_emit(&scope, TRACE_QUEUE_START, -1);
 }
 
 static uint32_t position_of(const struct cuzk_engine *engine, const struct job *job)

@@ -185,7 +185,7 @@ struct core_stats {
 struct cuzk_engine {
     struct work_setup setup;
     struct work_device *devices;
-    struct timeline *timeline;
+    struct trace *trace;
     struct journal *journal; /* NULL: none */
     struct chan *inbox;
     pthread_t thread;

@@ -52,8 +52,8 @@ static void begin_budget_wait(struct cuzk_engine *engine, struct job *job, uint6
     if (job->budget_waits)
         return;
     job->budget_waits = true;
-    struct timeline_scope scope = job_scope(job, engine->timeline);
-    timeline_emit(&scope, TIMELINE_BUDGET_WAIT_START, (int64_t)bytes);
+    struct trace_scope scope = job_scope(job, engine->trace);
+    trace_emit(&scope, TRACE_BUDGET_WAIT_START, (int64_t)bytes);
 }
 
 static void end_budget_wait(struct cuzk_engine *engine, struct job *job, uint64_t bytes)
@@ -61,8 +61,8 @@ static void end_budget_wait(struct cuzk_engine *engine, struct job *job, uint64_
     if (!job->budget_waits)
         return;
     job->budget_waits = false;
-    struct timeline_scope scope = job_scope(job, engine->timeline);
-    timeline_emit(&scope, TIMELINE_BUDGET_WAIT_END, (int64_t)bytes);
+    struct trace_scope scope = job_scope(job, engine->trace);
+    trace_emit(&scope, TRACE_BUDGET_WAIT_END, (int64_t)bytes);
 }
 
 /* A journaled job has its request on disk and takes its memory now; another one has taken it when
@@ -100,11 +100,10 @@ static void use_circuit(struct cuzk_engine *engine, struct job *job)
 
 static void start_parse(struct cuzk_engine *engine, struct job *job, struct worker *worker)
 {
-    struct timeline_scope scope = job_scope(job, engine->timeline);
+    struct trace_scope scope = job_scope(job, engine->trace);
     job->started_ns = clock_now_ns();
     engine->stats.queue_wait_ns += job->started_ns - job->accepted_ns;
-    timeline_emit(&scope, TIMELINE_QUEUE_END,
-                  (int64_t)((job->started_ns - job->accepted_ns) / 1000000));
+    trace_emit(&scope, TRACE_QUEUE_END, (int64_t)((job->started_ns - job->accepted_ns) / 1000000));
     job_become(job, JOB_PARSING);
     if (job->starts > 0)
         engine->suspect = job;
@@ -151,15 +150,15 @@ static void open_jobs(struct cuzk_engine *engine)
         struct job *job = job_in_line(engine, i);
         if (job->state != JOB_PARSING || !job->parsed)
             continue;
-        struct timeline_scope scope = job_scope(job, engine->timeline);
+        struct trace_scope scope = job_scope(job, engine->trace);
         if (job->srs->state != SRS_READY || job->srs->stale) {
             if (!job->srs_waits)
-                timeline_emit(&scope, TIMELINE_SRS_WAIT_START, -1);
+                trace_emit(&scope, TRACE_SRS_WAIT_START, -1);
             job->srs_waits = true;
             continue;
         }
         if (job->srs_waits)
-            timeline_emit(&scope, TIMELINE_SRS_WAIT_END, -1);
+            trace_emit(&scope, TRACE_SRS_WAIT_END, -1);
         job->srs_waits = false;
         if (job->srs->load_started_ns > job->started_ns)
             job->srs_ns = job->srs->load_ns;
@@ -197,11 +196,11 @@ static void dispatch_synthesis(struct cuzk_engine *engine)
 static void announce_ready(struct cuzk_engine *engine, struct job *job, unsigned partition,
                            bool was_blocked)
 {
-    struct timeline_scope scope = job_scope(job, engine->timeline);
+    struct trace_scope scope = job_scope(job, engine->trace);
     scope.partition = (int32_t)partition;
     if (was_blocked)
-        timeline_emit(&scope, TIMELINE_LOOKAHEAD_WAIT_END, -1);
-    timeline_emit(&scope, TIMELINE_CHAN_SEND, -1);
+        trace_emit(&scope, TRACE_LOOKAHEAD_WAIT_END, -1);
+    trace_emit(&scope, TRACE_CHAN_SEND, -1);
 }
 
 static void unblock(struct cuzk_engine *engine)
@@ -394,9 +393,9 @@ static void synthesized(struct cuzk_engine *engine, struct task *task)
         announce_ready(engine, job, task->partition, false);
         return;
     }
-    struct timeline_scope scope = job_scope(job, engine->timeline);
+    struct trace_scope scope = job_scope(job, engine->trace);
     scope.partition = (int32_t)task->partition;
-    timeline_emit(&scope, TIMELINE_LOOKAHEAD_WAIT_START, -1);
+    trace_emit(&scope, TRACE_LOOKAHEAD_WAIT_START, -1);
 }
 
 static void blame_device(struct cuzk_engine *engine, unsigned device, const char *why)
@@ -442,11 +441,11 @@ static bool redo(struct cuzk_engine *engine, struct task *task)
         return false;
     p->redone = true;
     engine->stats.redone++;
-    struct timeline_scope scope = job_scope(job, engine->timeline);
+    struct trace_scope scope = job_scope(job, engine->trace);
     scope.partition = (int32_t)task->partition;
-    timeline_emit_text(&scope, TIMELINE_RETRY, -1,
-                       is_device_failure(task->status) ? "reason=device_fault"
-                                                       : "reason=invalid_proof");
+    trace_emit_text(&scope, TRACE_RETRY, -1,
+                    is_device_failure(task->status) ? "reason=device_fault"
+                                                    : "reason=invalid_proof");
     log_warn("engine", "job %s, partition %u: done again after: %s", job->id, task->partition,
              task->err.text);
     pipeline_redo(&engine->pipeline, &job->line, task->partition);

@@ -108,12 +108,12 @@ static enum cuzk_status start_threads(struct cuzk_engine *engine, struct cuzk_er
 
 static void announce(struct cuzk_engine *engine)
 {
-    struct timeline_scope scope = TIMELINE_SCOPE(engine->timeline, NULL);
-    char text[TIMELINE_TEXT_BYTES];
+    struct trace_scope scope = TRACE_SCOPE(engine->trace, NULL);
+    char text[TRACE_TEXT_BYTES];
     snprintf(text, sizeof text, "synth_workers=%u,lookahead=%u,devices=%u,workers_per_device=%u",
              engine->limits.synthesis_concurrency, engine->limits.lookahead,
              engine->limits.n_devices, engine->limits.workers_per_device);
-    timeline_emit_text(&scope, TIMELINE_ENGINE_START, -1, text);
+    trace_emit_text(&scope, TRACE_ENGINE_START, -1, text);
     for (unsigned i = 0; i < engine->n_workers; i++) {
         const struct worker *worker = &engine->workers[i];
         if (worker->class != WORKER_DEVICE)
@@ -121,7 +121,7 @@ static void announce(struct cuzk_engine *engine)
         scope.worker = worker->number;
         scope.device = (int32_t)worker->device;
         snprintf(text, sizeof text, "name=%.100s", engine->devices[worker->device].name);
-        timeline_emit_text(&scope, TIMELINE_DEVICE_WORKER, -1, text);
+        trace_emit_text(&scope, TRACE_DEVICE_WORKER, -1, text);
     }
 }
 
@@ -150,7 +150,7 @@ static void free_engine(struct cuzk_engine *engine)
 static void read_options(struct cuzk_engine *engine, const struct cuzk_engine_options *options)
 {
     const unsigned usual = engine->setup.workers_per_device ? engine->setup.workers_per_device : 1;
-    engine->timeline = options->timeline;
+    engine->trace = options->trace;
     engine->devices_lost = options->devices_lost;
     engine->devices_lost_context = options->devices_lost_context;
     engine->queue_max = options->queue_max ? options->queue_max : DEFAULT_QUEUE_MAX;
@@ -272,11 +272,11 @@ static enum cuzk_status make_durable(struct cuzk_engine *engine, const struct ca
                                      struct cuzk_error *err)
 {
     struct call call = {.kind = CALL_ACTIVATE, .job = reserved->job};
-    struct timeline_scope scope = TIMELINE_SCOPE(engine->timeline, reserved->job_id);
+    struct trace_scope scope = TRACE_SCOPE(engine->trace, reserved->job_id);
     int64_t bytes = (int64_t)reserved->request->encoded_len;
-    timeline_emit(&scope, TIMELINE_JOURNAL_START, -1);
+    trace_emit(&scope, TRACE_JOURNAL_START, -1);
     call.status = journal_add(engine->journal, reserved->job->number, reserved->request, &call.err);
-    timeline_emit(&scope, TIMELINE_JOURNAL_END, bytes);
+    trace_emit(&scope, TRACE_JOURNAL_END, bytes);
     enum cuzk_status status = call.status;
     if (status != CUZK_OK && err)
         *err = call.err;

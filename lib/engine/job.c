@@ -84,7 +84,7 @@ void job_free(struct job *job, const struct work_ops *ops)
     mem_free(job);
 }
 
-struct timeline_scope job_scope(const struct job *job, struct timeline *timeline)
+struct trace_scope job_scope(const struct job *job, struct trace *trace)
 {
-    return TIMELINE_SCOPE(timeline, job->id);
+    return TRACE_SCOPE(trace, job->id);
 }

@@ -103,6 +103,6 @@ bool job_is_over(const struct job *job);
 /* After parsing: room for the partitions, both arrays or none. false without memory. */
 bool job_make_partitions(struct job *job, unsigned n);
 
-struct timeline_scope job_scope(const struct job *job, struct timeline *timeline);
+struct trace_scope job_scope(const struct job *job, struct trace *trace);
 
 #endif

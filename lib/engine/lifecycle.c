@@ -190,18 +190,17 @@ static void leave_line(struct cuzk_engine *engine, struct job *job)
 
 static void close_spans(struct cuzk_engine *engine, struct job *job, enum job_state was)
 {
-    struct timeline_scope scope = job_scope(job, engine->timeline);
+    struct trace_scope scope = job_scope(job, engine->trace);
     if (was == JOB_ACCEPTED || was == JOB_QUEUED)
-        timeline_emit(&scope, TIMELINE_QUEUE_END,
-                      (int64_t)ms_between(job->accepted_ns, job->done_ns));
+        trace_emit(&scope, TRACE_QUEUE_END, (int64_t)ms_between(job->accepted_ns, job->done_ns));
     if (job->srs_waits)
-        timeline_emit(&scope, TIMELINE_SRS_WAIT_END, -1);
+        trace_emit(&scope, TRACE_SRS_WAIT_END, -1);
     if (job->budget_waits)
-        timeline_emit(&scope, TIMELINE_BUDGET_WAIT_END, -1);
+        trace_emit(&scope, TRACE_BUDGET_WAIT_END, -1);
     for (unsigned p = 0; job->partitions && p < job->n_partitions; p++)
         if (job->in_line && job->line_partitions[p].state == PARTITION_BLOCKED) {
             scope.partition = (int32_t)p;
-            timeline_emit(&scope, TIMELINE_LOOKAHEAD_WAIT_END, -1);
+            trace_emit(&scope, TRACE_LOOKAHEAD_WAIT_END, -1);
         }
     job->srs_waits = job->budget_waits = false;
 }
@@ -225,18 +224,18 @@ static void count_end(struct cuzk_engine *engine, struct job *job)
 
 static void say_end(struct cuzk_engine *engine, const struct job *job)
 {
-    struct timeline_scope scope = job_scope(job, engine->timeline);
+    struct trace_scope scope = job_scope(job, engine->trace);
     int64_t ms = (int64_t)ms_between(job->accepted_ns, job->done_ns);
     if (job->state == JOB_DONE) {
-        timeline_emit(&scope, TIMELINE_JOB_DONE, ms);
+        trace_emit(&scope, TRACE_JOB_DONE, ms);
         log_info("engine", "job %s done in %" PRId64 " ms", job->id, ms);
     } else if (job->state == JOB_FAILED) {
         char reason[32];
         (void)snprintf(reason, sizeof reason, "reason=%.20s", cuzk_status_text(job->error.status));
-        timeline_emit_text(&scope, TIMELINE_JOB_FAILED, ms, reason);
+        trace_emit_text(&scope, TRACE_JOB_FAILED, ms, reason);
         log_error("engine", "job %s failed: %s", job->id, job->error.text);
     } else {
-        timeline_emit(&scope, TIMELINE_JOB_CANCELLED, ms);
+        trace_emit(&scope, TRACE_JOB_CANCELLED, ms);
         log_info("engine", "job %s cancelled: %s", job->id, job->error.text);
     }
 }
@@ -441,9 +440,9 @@ static enum cuzk_status restore_job(void *context, const struct journal_job *fro
     if (from->state != JOURNAL_PENDING)
         return restore_over(engine, job, from, err);
     job_become(job, JOB_QUEUED);
-    struct timeline_scope scope = job_scope(job, engine->timeline);
-    timeline_emit(&scope, TIMELINE_JOB_ACCEPTED, (int64_t)job->request_bytes);
-    timeline_emit(&scope, TIMELINE_QUEUE_START, -1);
+    struct trace_scope scope = job_scope(job, engine->trace);
+    trace_emit(&scope, TRACE_JOB_ACCEPTED, (int64_t)job->request_bytes);
+    trace_emit(&scope, TRACE_QUEUE_START, -1);
     return CUZK_OK;
 }
 

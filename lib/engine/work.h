@@ -29,7 +29,7 @@ struct work {
 
 /* One partition on its way. */
 struct work_span {
-    struct timeline_scope scope; /* label, partition; worker and device while it is proved */
+    struct trace_scope scope; /* label, partition; worker and device while it is proved */
     unsigned partition;
     unsigned device; /* where it is proved */
 };

@@ -1,4 +1,4 @@
-/* With n, d, w, h', l', x and f as in backend/lagrange.h, and y random:
+/* With n, d, w, h', l', x and f as in key/lagrange.h, and y random:
 
      Σ_j y^j·h'_j = Σ_k t_k·H_k         t_k = 7^-k/(n·d) · (y^n - 1)/(y·w^-k - 1)
 

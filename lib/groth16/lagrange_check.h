@@ -1,4 +1,4 @@
-/* Is a key's Lagrange form (backend/lagrange.h) the form of that key? */
+/* Is a key's Lagrange form (key/lagrange.h) the form of that key? */
 #ifndef GROTH16_LAGRANGE_CHECK_H
 #define GROTH16_LAGRANGE_CHECK_H
 

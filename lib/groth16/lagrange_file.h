@@ -1,4 +1,4 @@
-/* A key's Lagrange form (backend/lagrange.h) in a file beside the .params file: its name with the
+/* A key's Lagrange form (key/lagrange.h) in a file beside the .params file: its name with the
    ending .lagrange instead. Made once, by whoever has a device, or by whoever knows the trapdoors
    (groth16/setup_lagrange.h); used by devices when it is there.
 

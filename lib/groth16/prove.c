@@ -54,9 +54,8 @@ static void assemble(struct g1 *a, struct g2 *b, struct g1 *c, const struct vk *
 
 enum cuzk_status prove_partition(const struct backend *backend, struct backend_circuit *circuit,
                                  const struct vk *vk, const struct witness *witness,
-                                 const struct blinding *blinding,
-                                 const struct timeline_scope *scope, struct proof *out,
-                                 uint64_t *device_ns, struct cuzk_error *err)
+                                 const struct blinding *blinding, const struct trace_scope *scope,
+                                 struct proof *out, uint64_t *device_ns, struct cuzk_error *err)
 {
     struct backend_sums sums;
     TRY(backend->prove(circuit, witness, scope, &sums, err));
@@ -67,7 +66,7 @@ enum cuzk_status prove_partition(const struct backend *backend, struct backend_c
         return CUZK_OK;
     }
     const uint64_t start = clock_now_ns();
-    timeline_emit(scope, TIMELINE_FINISH_START, -1);
+    trace_emit(scope, TRACE_FINISH_START, -1);
     struct g1 a;
     struct g2 b;
     struct g1 c;
@@ -84,7 +83,7 @@ enum cuzk_status prove_partition(const struct backend *backend, struct backend_c
         g2_to_affine(&out->b, &b);
         g1_to_affine(&out->c, &c);
     }
-    timeline_emit(scope, TIMELINE_FINISH_END, (int64_t)((clock_now_ns() - start) / 1000000));
+    trace_emit(scope, TRACE_FINISH_END, (int64_t)((clock_now_ns() - start) / 1000000));
     return status;
 }
 

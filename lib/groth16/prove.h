@@ -19,9 +19,8 @@ enum cuzk_status blinding_random(struct blinding *out, struct cuzk_error *err);
    how long the device was occupied (NULL: not wanted). */
 enum cuzk_status prove_partition(const struct backend *backend, struct backend_circuit *circuit,
                                  const struct vk *vk, const struct witness *witness,
-                                 const struct blinding *blinding,
-                                 const struct timeline_scope *scope, struct proof *out,
-                                 uint64_t *device_ns, struct cuzk_error *err);
+                                 const struct blinding *blinding, const struct trace_scope *scope,
+                                 struct proof *out, uint64_t *device_ns, struct cuzk_error *err);
 
 /* The key's vectors as a backend wants them. */
 void params_backend_key(const struct params *params, struct backend_key *out);

@@ -1,4 +1,4 @@
-/* The Lagrange form (backend/lagrange.h) of development parameters: with known trapdoors it is, as
+/* The Lagrange form (key/lagrange.h) of development parameters: with known trapdoors it is, as
    the parameters are, multiples of the generator, and no transform of points is needed.
 
    With n = 2^log2_domain, d = 7^n - 1, w of order n, and H_k = s·τ^k, s = (τ^n - 1) / δ, for

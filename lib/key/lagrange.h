@@ -22,8 +22,8 @@
    Points are as in a parameter file: 96 bytes, uncompressed, big-endian (part A.3). Those of h' and
    l' are finite, as all in a parameter file are: a form where one is not is not made. Infinity
    among the inputs is the byte 0x40 and zeros. */
-#ifndef BACKEND_LAGRANGE_H
-#define BACKEND_LAGRANGE_H
+#ifndef KEY_LAGRANGE_H
+#define KEY_LAGRANGE_H
 
 #include <stdint.h>
 

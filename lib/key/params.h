@@ -4,8 +4,8 @@
    What is trusted when: vk points are always checked completely. Vector points are not looked at
    when a file is opened (there are hundreds of millions); params_check_points does that on demand,
    and a proof made with a bad point does not pass the verification that every proof gets. */
-#ifndef GROTH16_PARAMS_H
-#define GROTH16_PARAMS_H
+#ifndef KEY_PARAMS_H
+#define KEY_PARAMS_H
 
 #include "base/file.h"
 #include "circuits/registry.h"

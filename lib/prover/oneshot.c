@@ -23,7 +23,7 @@ struct oneshot {
     struct work *work;
     struct real *real; /* proving only */
     struct loaded *loaded;
-    struct timeline *timeline; /* where the device's phases are read from */
+    struct trace *trace; /* where the device's phases are read from */
 };
 
 static void begin(struct oneshot *shot, const struct cuzk_prove_options *options)
@@ -52,7 +52,7 @@ static void end(struct oneshot *shot, struct cuzk_phase_times *times)
         real_unload(shot->loaded);
     porep_free(shot->work);
     real_close(shot->real);
-    timeline_destroy(shot->timeline);
+    trace_destroy(shot->trace);
 }
 
 static enum cuzk_status read_c1(struct oneshot *shot, const uint8_t *c1, size_t c1_len,
@@ -77,8 +77,8 @@ static enum cuzk_status read_c1(struct oneshot *shot, const uint8_t *c1, size_t 
 
 static enum cuzk_status open_backend(struct oneshot *shot, struct cuzk_error *err)
 {
-    struct timeline_options recording = {.fd = -1, .history_events = 1u << 14};
-    TRY(timeline_create(&recording, &shot->timeline, err));
+    struct trace_options recording = {.fd = -1, .history_events = 1u << 14};
+    TRY(trace_create(&recording, &shot->trace, err));
     struct backend_options options = {.threads = shot->options->threads};
     TRY(real_open(shot->options->backend, shot->options->param_cache, &options, &shot->real, err));
     if (!shot->real->backend->makes_proofs)
@@ -106,7 +106,7 @@ static enum cuzk_status prove_one(struct oneshot *shot, unsigned partition, uint
 {
     struct real_loaded *loaded = (struct real_loaded *)(void *)shot->loaded;
     struct witness witness;
-    struct work_span span = {{shot->timeline, "prove", (int32_t)partition, 0, 0}, partition, 0};
+    struct work_span span = {{shot->trace, "prove", (int32_t)partition, 0, 0}, partition, 0};
     uint64_t start = clock_now_ns();
     TRY(porep_synthesize_part(shot->work, loaded->shape, &span, shot->real->pool, &witness, err));
     uint64_t synthesized = clock_now_ns();
@@ -128,7 +128,7 @@ static enum cuzk_status prove_one(struct oneshot *shot, unsigned partition, uint
 }
 
 /* Sum of the spans of a kind. Phases of one partition do not overlap with those of another. */
-static uint64_t span_sum(const struct timeline_record *records, size_t n, enum timeline_span span)
+static uint64_t span_sum(const struct trace_record *records, size_t n, enum trace_span span)
 {
     uint64_t sum = 0;
     int64_t began = 0;
@@ -143,16 +143,16 @@ static uint64_t span_sum(const struct timeline_record *records, size_t n, enum t
 
 static void read_phases(struct oneshot *shot)
 {
-    struct timeline_record *records;
+    struct trace_record *records;
     size_t n;
-    timeline_flush(shot->timeline);
-    if (timeline_history(shot->timeline, &records, &n, NULL) != CUZK_OK)
+    trace_flush(shot->trace);
+    if (trace_history(shot->trace, &records, &n, NULL) != CUZK_OK)
         return; /* the proof is there; only its times are not */
-    shot->times.eval_ns = span_sum(records, n, TIMELINE_SPAN_EVAL);
-    shot->times.ntt_ns = span_sum(records, n, TIMELINE_SPAN_NTT);
-    for (enum timeline_span i = TIMELINE_SPAN_MSM_H; i <= TIMELINE_SPAN_MSM_TAILS; i++)
+    shot->times.eval_ns = span_sum(records, n, TRACE_SPAN_EVAL);
+    shot->times.ntt_ns = span_sum(records, n, TRACE_SPAN_NTT);
+    for (enum trace_span i = TRACE_SPAN_MSM_H; i <= TRACE_SPAN_MSM_TAILS; i++)
         shot->times.msm_ns += span_sum(records, n, i);
-    shot->times.finish_ns = span_sum(records, n, TIMELINE_SPAN_FINISH);
+    shot->times.finish_ns = span_sum(records, n, TRACE_SPAN_FINISH);
     mem_free(records);
 }
 

@@ -150,9 +150,9 @@ static enum cuzk_status check_part(struct c1 *c1, const struct work_span *span, 
                                    struct cuzk_error *err)
 {
     uint64_t start = clock_now_ns();
-    timeline_emit(&span->scope, TIMELINE_CHECK_START, -1);
+    trace_emit(&span->scope, TRACE_CHECK_START, -1);
     enum cuzk_status status = c1_check_partition(c1, span->partition, pool, err);
-    timeline_emit(&span->scope, TIMELINE_CHECK_END, (int64_t)((clock_now_ns() - start) / 1000000));
+    trace_emit(&span->scope, TRACE_CHECK_END, (int64_t)((clock_now_ns() - start) / 1000000));
     return status;
 }
 

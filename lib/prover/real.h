@@ -1,6 +1,6 @@
 /* The engine's work for real: parameters, devices and circuits (real.c), PoRep (porep.c). */
-#ifndef ENGINE_REAL_H
-#define ENGINE_REAL_H
+#ifndef PROVER_REAL_H
+#define PROVER_REAL_H
 
 #include "circuits/registry.h"
 #include "engine/work.h"

@@ -6,9 +6,9 @@
    thread, without a lock and without memory being taken. When a ring is full the event is dropped
    and counted, and the count is itself reported. A NULL timeline means "off" in every call.
 
-   Reading logs and explaining them is another matter: timeline/analysis.h. */
-#ifndef TIMELINE_EVENT_H
-#define TIMELINE_EVENT_H
+   Reading logs and explaining them is another matter: waterfall/analysis.h. */
+#ifndef TRACE_EVENT_H
+#define TRACE_EVENT_H
 
 #include <cuzk/status.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 
 /* Spans: X(NAME, key of the value printed with its end). Each gives a NAME_START and a NAME_END.
    SYNTH and GPU are the classic ones and keep exactly the format of the existing system. */
-#define TIMELINE_SPAN_MAP(X)                                                                       \
+#define TRACE_SPAN_MAP(X)                                                                          \
     X(SYNTH, "synth_ms")    /* a synthesis worker makes a partition's witness */                   \
     X(GPU, "gpu_ms")        /* the device is truly occupied by a partition */                      \
     X(RPC, "bytes")         /* a request message is received and decoded */                        \
@@ -46,7 +46,7 @@
     X(REPLY, "bytes")   /* the answer is encoded and handed to the connection */
 
 /* Instants: X(NAME, key of its value). In RUN_START and RUN_END the label names the run. */
-#define TIMELINE_INSTANT_MAP(X)                                                                    \
+#define TRACE_INSTANT_MAP(X)                                                                       \
     X(CHAN_SEND, "value")    /* a synthesized partition enters the device's queue (classic) */     \
     X(GPU_PICKUP, "value")   /* a device worker takes it (classic) */                              \
     X(JOB_ACCEPTED, "bytes") /* admitted under an id; text: kind=porep-c2,partitions=10 */         \
@@ -60,46 +60,45 @@
     X(RUN_END, "value")                                                                            \
     X(DROPPED, "events") /* rings overflowed; value: events lost since the last DROPPED */
 
-enum timeline_span {
-#define X(name, key) TIMELINE_SPAN_##name,
-    TIMELINE_SPAN_MAP(X)
+enum trace_span {
+#define X(name, key) TRACE_SPAN_##name,
+    TRACE_SPAN_MAP(X)
 #undef X
-        TIMELINE_SPAN_COUNT
+        TRACE_SPAN_COUNT
 };
 
 /* The closed set of events: span s starts with kind 2s and ends with 2s + 1; then the instants. */
-enum timeline_kind {
-#define X(name, key) TIMELINE_##name##_START, TIMELINE_##name##_END,
-    TIMELINE_SPAN_MAP(X)
+enum trace_kind {
+#define X(name, key) TRACE_##name##_START, TRACE_##name##_END,
+    TRACE_SPAN_MAP(X)
 #undef X
-#define X(name, key) TIMELINE_##name,
-        TIMELINE_INSTANT_MAP(X)
+#define X(name, key) TRACE_##name,
+        TRACE_INSTANT_MAP(X)
 #undef X
-            TIMELINE_KIND_COUNT
+            TRACE_KIND_COUNT
 };
 
 enum {
-    TIMELINE_LABEL_BYTES = 96, /* longer labels are cut and get a hash, so they stay distinct */
-    TIMELINE_TEXT_BYTES = 120, /* longer texts are cut */
+    TRACE_LABEL_BYTES = 96, /* longer labels are cut and get a hash, so they stay distinct */
+    TRACE_TEXT_BYTES = 120, /* longer texts are cut */
 };
 
-struct timeline;
+struct trace;
 
 /* Where an event belongs. A caller fills it once for a job or a partition and hands it down by
    argument; a backend emits its phases with the scope that it was given. */
-struct timeline_scope {
-    struct timeline *timeline; /* NULL: nothing is recorded */
-    const char *label;         /* the job id; unique among the jobs in flight; NULL: no job */
-    int32_t partition;         /* -1: the whole job */
-    int32_t worker;            /* device worker, counted over all devices; -1: none */
-    int32_t device;            /* -1: none */
+struct trace_scope {
+    struct trace *trace; /* NULL: nothing is recorded */
+    const char *label;   /* the job id; unique among the jobs in flight; NULL: no job */
+    int32_t partition;   /* -1: the whole job */
+    int32_t worker;      /* device worker, counted over all devices; -1: none */
+    int32_t device;      /* -1: none */
 };
 
 /* A scope of a whole job (or of nothing, with label NULL). */
-#define TIMELINE_SCOPE(timeline_, label_)                                                          \
-    ((struct timeline_scope){(timeline_), (label_), -1, -1, -1})
+#define TRACE_SCOPE(waterfall_, label_) ((struct trace_scope){(waterfall_), (label_), -1, -1, -1})
 
-struct timeline_options {
+struct trace_options {
     int fd;                  /* where lines go, normally 2 (stderr); -1: no lines */
     bool say_gpu_queue;      /* print CHAN_SEND as GPU_QUEUE, the newer name of the same event */
     uint32_t ring_events;    /* capacity of a thread's ring, a power of two; 0: 2048 */
@@ -107,65 +106,65 @@ struct timeline_options {
 };
 
 /* One recorded event, as kept in memory. */
-struct timeline_record {
+struct trace_record {
     int64_t time_ns; /* since the timeline was created */
     int64_t value;   /* -1: none; the unit is in the kind's key */
     int32_t partition;
     int32_t worker;
     int32_t device;
-    uint16_t kind;  /* enum timeline_kind */
+    uint16_t kind;  /* enum trace_kind */
     uint64_t order; /* counts the records as they were collected; decides between equal times */
-    char label[TIMELINE_LABEL_BYTES]; /* "" : no job */
-    char text[TIMELINE_TEXT_BYTES];   /* further key=value details, or "" */
+    char label[TRACE_LABEL_BYTES]; /* "" : no job */
+    char text[TRACE_TEXT_BYTES];   /* further key=value details, or "" */
 };
 
 /* Starts the epoch (offset 0) and the writer thread. The descriptor stays the caller's. */
-enum cuzk_status timeline_create(const struct timeline_options *options, struct timeline **timeline,
-                                 struct cuzk_error *err);
+enum cuzk_status trace_create(const struct trace_options *options, struct trace **trace,
+                              struct cuzk_error *err);
 
 /* Writes what is left, stops the writer and frees. No other thread may be emitting any more; those
    that did are still there or have been joined. NULL is allowed. */
-void timeline_destroy(struct timeline *timeline);
+void trace_destroy(struct trace *trace);
 
 /* Records an event now. value: see the kind's key; -1: none. */
-void timeline_emit(const struct timeline_scope *scope, enum timeline_kind kind, int64_t value);
+void trace_emit(const struct trace_scope *scope, enum trace_kind kind, int64_t value);
 
-/* As timeline_emit, with further details "key=value,key=value" (NULL: none). */
-void timeline_emit_text(const struct timeline_scope *scope, enum timeline_kind kind, int64_t value,
-                        const char *text);
+/* As trace_emit, with further details "key=value,key=value" (NULL: none). */
+void trace_emit_text(const struct trace_scope *scope, enum trace_kind kind, int64_t value,
+                     const char *text);
 
-/* As timeline_emit, for an event that happened at clock_now_ns() == time_ns, before this call: a
+/* As trace_emit, for an event that happened at clock_now_ns() == time_ns, before this call: a
    device's phases, whose clock the backend maps to the host's. */
-void timeline_emit_at(const struct timeline_scope *scope, enum timeline_kind kind, int64_t value,
-                      uint64_t time_ns);
+void trace_emit_at(const struct trace_scope *scope, enum trace_kind kind, int64_t value,
+                   uint64_t time_ns);
 
 /* Returns when everything that was emitted before the call is written and in the history. */
-void timeline_flush(struct timeline *timeline);
+void trace_flush(struct trace *trace);
 
 /* Events lost since the start because a ring was full. */
-uint64_t timeline_dropped(struct timeline *timeline);
+uint64_t trace_dropped(struct trace *trace);
 
 /* A copy of the history in order of recording; free *records with mem_free (NULL when empty). */
-enum cuzk_status timeline_history(struct timeline *timeline, struct timeline_record **records,
-                                  size_t *count, struct cuzk_error *err);
+enum cuzk_status trace_history(struct trace *trace, struct trace_record **records, size_t *count,
+                               struct cuzk_error *err);
 
 /* "SYNTH_START" and so on; never NULL. */
-const char *timeline_kind_name(enum timeline_kind kind);
+const char *trace_kind_name(enum trace_kind kind);
 
 /* The key under which the kind's value is printed ("synth_ms"). */
-const char *timeline_kind_value_key(enum timeline_kind kind);
+const char *trace_kind_value_key(enum trace_kind kind);
 
-/* The kind of a name (CHAN_SEND and GPU_QUEUE give TIMELINE_CHAN_SEND); false: no such name. */
-bool timeline_kind_parse(const char *name, size_t len, enum timeline_kind *kind);
+/* The kind of a name (CHAN_SEND and GPU_QUEUE give TRACE_CHAN_SEND); false: no such name. */
+bool trace_kind_parse(const char *name, size_t len, enum trace_kind *kind);
 
-/* Longest line that timeline_format_line writes, with newline and terminator. */
-#define TIMELINE_LINE_BYTES 1024
+/* Longest line that trace_format_line writes, with newline and terminator. */
+#define TRACE_LINE_BYTES 1024
 
 /* Writes "TIMELINE,<offset_ms>,<event>,<job_id>,<detail>\n" to line and returns its length. In the
    label everything that could break the line (comma, %, control and non-ASCII bytes) is written as
    %XX, no label as "-"; so a line has five fields, the last one a list of key=value details (in
    the text of the record commas separate details and stay). */
-size_t timeline_format_line(const struct timeline_record *record, bool say_gpu_queue,
-                            char line[TIMELINE_LINE_BYTES]);
+size_t trace_format_line(const struct trace_record *record, bool say_gpu_queue,
+                         char line[TRACE_LINE_BYTES]);
 
 #endif

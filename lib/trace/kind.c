@@ -9,43 +9,43 @@
 static const struct {
     const char *name;
     const char *value_key;
-} kinds[TIMELINE_KIND_COUNT] = {
+} kinds[TRACE_KIND_COUNT] = {
 #define X(name, key) {#name "_START", key}, {#name "_END", key},
-    TIMELINE_SPAN_MAP(X)
+    TRACE_SPAN_MAP(X)
 #undef X
 #define X(name, key) {#name, key},
-        TIMELINE_INSTANT_MAP(X)
+        TRACE_INSTANT_MAP(X)
 #undef X
 };
 
-const char *timeline_kind_name(enum timeline_kind kind)
+const char *trace_kind_name(enum trace_kind kind)
 {
-    CHECK((unsigned)kind < TIMELINE_KIND_COUNT);
+    CHECK((unsigned)kind < TRACE_KIND_COUNT);
     return kinds[kind].name;
 }
 
-const char *timeline_kind_value_key(enum timeline_kind kind)
+const char *trace_kind_value_key(enum trace_kind kind)
 {
-    CHECK((unsigned)kind < TIMELINE_KIND_COUNT);
+    CHECK((unsigned)kind < TRACE_KIND_COUNT);
     return kinds[kind].value_key;
 }
 
-bool timeline_kind_parse(const char *name, size_t len, enum timeline_kind *kind)
+bool trace_kind_parse(const char *name, size_t len, enum trace_kind *kind)
 {
     if (len == strlen("GPU_QUEUE") && memcmp(name, "GPU_QUEUE", len) == 0) {
-        *kind = TIMELINE_CHAN_SEND;
+        *kind = TRACE_CHAN_SEND;
         return true;
     }
-    for (unsigned k = 0; k < TIMELINE_KIND_COUNT; k++)
+    for (unsigned k = 0; k < TRACE_KIND_COUNT; k++)
         if (len && kinds[k].name[0] == name[0] && strnlen(kinds[k].name, len + 1) == len &&
             memcmp(kinds[k].name, name, len) == 0) {
-            *kind = (enum timeline_kind)k;
+            *kind = (enum trace_kind)k;
             return true;
         }
     return false;
 }
 
-/* A line under construction. Its parts are bounded (see TIMELINE_LINE_BYTES), so it always fits. */
+/* A line under construction. Its parts are bounded (see TRACE_LINE_BYTES), so it always fits. */
 struct line {
     char *data;
     size_t len;
@@ -53,7 +53,7 @@ struct line {
 
 static void add_bytes(struct line *line, const char *bytes, size_t len)
 {
-    CHECK(line->len + len < TIMELINE_LINE_BYTES);
+    CHECK(line->len + len < TRACE_LINE_BYTES);
     memcpy(line->data + line->len, bytes, len);
     line->len += len;
 }
@@ -90,46 +90,45 @@ static void add_detail(struct line *line, bool *first, const char *key, int64_t 
 }
 
 /* The classic events carry exactly the details that existing readers expect, in their order. */
-static bool is_classic(enum timeline_kind kind)
+static bool is_classic(enum trace_kind kind)
 {
-    return kind == TIMELINE_SYNTH_START || kind == TIMELINE_SYNTH_END ||
-           kind == TIMELINE_CHAN_SEND || kind == TIMELINE_GPU_PICKUP ||
-           kind == TIMELINE_GPU_START || kind == TIMELINE_GPU_END;
+    return kind == TRACE_SYNTH_START || kind == TRACE_SYNTH_END || kind == TRACE_CHAN_SEND ||
+           kind == TRACE_GPU_PICKUP || kind == TRACE_GPU_START || kind == TRACE_GPU_END;
 }
 
-static void add_details(struct line *line, const struct timeline_record *record)
+static void add_details(struct line *line, const struct trace_record *record)
 {
-    enum timeline_kind kind = (enum timeline_kind)record->kind;
+    enum trace_kind kind = (enum trace_kind)record->kind;
     bool first = true;
-    bool synthesis = kind == TIMELINE_SYNTH_START || kind == TIMELINE_SYNTH_END;
-    if (kind == TIMELINE_CHAN_SEND && record->partition < 0) {
+    bool synthesis = kind == TRACE_SYNTH_START || kind == TRACE_SYNTH_END;
+    if (kind == TRACE_CHAN_SEND && record->partition < 0) {
         add_string(line, "monolithic");
         first = false;
     }
-    if (!synthesis && kind != TIMELINE_CHAN_SEND)
+    if (!synthesis && kind != TRACE_CHAN_SEND)
         add_detail(line, &first, "worker", record->worker);
     add_detail(line, &first, "partition", record->partition);
     if (!is_classic(kind))
         add_detail(line, &first, "device", record->device);
-    bool has_end_value = kind == TIMELINE_SYNTH_END || kind == TIMELINE_GPU_END;
+    bool has_end_value = kind == TRACE_SYNTH_END || kind == TRACE_GPU_END;
     if (!is_classic(kind) || has_end_value)
-        add_detail(line, &first, timeline_kind_value_key(kind), record->value);
+        add_detail(line, &first, trace_kind_value_key(kind), record->value);
     if (record->text[0] && (!is_classic(kind) || synthesis)) {
         add_string(line, first ? "" : ",");
         add_escaped(line, record->text, "%");
     }
 }
 
-size_t timeline_format_line(const struct timeline_record *record, bool say_gpu_queue,
-                            char line_out[TIMELINE_LINE_BYTES])
+size_t trace_format_line(const struct trace_record *record, bool say_gpu_queue,
+                         char line_out[TRACE_LINE_BYTES])
 {
     struct line line = {line_out, 0};
-    enum timeline_kind kind = (enum timeline_kind)record->kind;
-    bool renamed = say_gpu_queue && kind == TIMELINE_CHAN_SEND;
+    enum trace_kind kind = (enum trace_kind)record->kind;
+    bool renamed = say_gpu_queue && kind == TRACE_CHAN_SEND;
     char offset[32];
     snprintf(offset, sizeof offset, "TIMELINE,%lld,", (long long)(record->time_ns / 1000000));
     add_string(&line, offset);
-    add_string(&line, renamed ? "GPU_QUEUE" : timeline_kind_name(kind));
+    add_string(&line, renamed ? "GPU_QUEUE" : trace_kind_name(kind));
     add_bytes(&line, ",", 1);
     if (record->label[0] == '\0')
         add_string(&line, "-");

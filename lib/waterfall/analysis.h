@@ -1,11 +1,11 @@
 /* Reading a timeline and saying where time went. Pure functions: a log becomes events, events
    become runs, jobs, partitions and intervals (the report), and the report is rendered. Nothing
-   here records or knows the engine; recording is timeline/event.h.
+   here records or knows the engine; recording is trace/event.h.
 
    Times are microseconds since the daemon's start that wrote the event (a log may hold several
    starts). -1 stands for "not in the log". */
-#ifndef TIMELINE_ANALYSIS_H
-#define TIMELINE_ANALYSIS_H
+#ifndef WATERFALL_ANALYSIS_H
+#define WATERFALL_ANALYSIS_H
 
 #include "base/text.h"
 #include "trace/event.h"
@@ -16,26 +16,26 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define TIMELINE_NONE (-1)
+#define WATERFALL_NONE (-1)
 
 /* ---- The log: lines to events ---- */
 
 /* One event of a log. */
-struct timeline_event {
+struct waterfall_event {
     int64_t time_us;
-    int64_t value;     /* the number under the kind's key, or TIMELINE_NONE */
+    int64_t value;     /* the number under the kind's key, or WATERFALL_NONE */
     uint32_t label;    /* index into the log's strings; 0 is the empty string: no job */
     uint32_t text;     /* index into the log's strings: details that are not one of the fields */
     uint32_t line;     /* position in the input, from 1 */
     uint32_t epoch;    /* which start of the daemon, from 0 */
-    int32_t partition; /* TIMELINE_NONE: none; so with the next two */
+    int32_t partition; /* WATERFALL_NONE: none; so with the next two */
     int32_t worker;
     int32_t device;
-    uint16_t kind; /* enum timeline_kind */
+    uint16_t kind; /* enum trace_kind */
 };
 
 /* Strings that are stored once. */
-struct timeline_strings {
+struct waterfall_strings {
     struct text bytes;      /* all strings, each terminated */
     size_t *offsets;        /* of each string in bytes */
     size_t count, capacity; /* of offsets */
@@ -44,57 +44,58 @@ struct timeline_strings {
 };
 
 /* An input line that could not be used, with its cause. */
-struct timeline_skipped {
+struct waterfall_skipped {
     uint64_t line;
     char why[48];
     char start[80]; /* the line's first characters, printable */
 };
 
-enum { TIMELINE_SKIPPED_MAX = 100 }; /* lines that are listed; all are counted */
+enum { WATERFALL_SKIPPED_MAX = 100 }; /* lines that are listed; all are counted */
 
-struct timeline_log {
-    struct timeline_event *events;
+struct waterfall_log {
+    struct waterfall_event *events;
     size_t count, capacity;
-    struct timeline_strings strings;
+    struct waterfall_strings strings;
     uint64_t lines_total;    /* of any kind */
     uint64_t lines_timeline; /* that have the TIMELINE mark */
     uint64_t lines_skipped;  /* of those, could not be used */
     uint64_t dropped;        /* events that the daemon says it lost (DROPPED) */
-    struct timeline_skipped skipped[TIMELINE_SKIPPED_MAX];
-    size_t events_max; /* 0: TIMELINE_EVENTS_MAX; later events are skipped and counted */
+    struct waterfall_skipped skipped[WATERFALL_SKIPPED_MAX];
+    size_t events_max; /* 0: WATERFALL_EVENTS_MAX; later events are skipped and counted */
     bool ordered;      /* false: offsets jump about, so restarts cannot be told from disorder */
     bool from_log;     /* whole milliseconds; false: from a live timeline */
 };
 
-#define TIMELINE_EVENTS_MAX ((size_t)8 << 20)
+#define WATERFALL_EVENTS_MAX ((size_t)8 << 20)
 
 /* Adds all lines of a stream to a zero-initialised (or earlier filled) log. Lines of any length and
    content are allowed; what is no TIMELINE line is counted and passed over. Understands our own
    lines and those of the existing system: CHAN_SEND or GPU_QUEUE, unescaped job ids with blanks,
    brackets and commas, prefixes of journald or containers before the mark. */
-enum cuzk_status timeline_log_read(struct timeline_log *log, FILE *stream, struct cuzk_error *err);
+enum cuzk_status waterfall_log_read(struct waterfall_log *log, FILE *stream,
+                                    struct cuzk_error *err);
 
-/* As timeline_log_read for bytes in memory. In both an unterminated last line is skipped: it may be
+/* As waterfall_log_read for bytes in memory. In both an unterminated last line is skipped: it may be
    cut in the middle of a number. */
-enum cuzk_status timeline_log_read_bytes(struct timeline_log *log, const char *bytes, size_t len,
-                                         struct cuzk_error *err);
-
-/* Adds recorded events (timeline_history). */
-enum cuzk_status timeline_log_add_records(struct timeline_log *log,
-                                          const struct timeline_record *records, size_t count,
+enum cuzk_status waterfall_log_read_bytes(struct waterfall_log *log, const char *bytes, size_t len,
                                           struct cuzk_error *err);
 
-/* Finds the daemon's restarts, orders the events and removes doubled lines (counted as skipped).
-   Called by timeline_analyse. */
-enum cuzk_status timeline_log_order(struct timeline_log *log, struct cuzk_error *err);
+/* Adds recorded events (trace_history). */
+enum cuzk_status waterfall_log_add_records(struct waterfall_log *log,
+                                           const struct trace_record *records, size_t count,
+                                           struct cuzk_error *err);
 
-void timeline_log_free(struct timeline_log *log);
+/* Finds the daemon's restarts, orders the events and removes doubled lines (counted as skipped).
+   Called by waterfall_analyse. */
+enum cuzk_status waterfall_log_order(struct waterfall_log *log, struct cuzk_error *err);
+
+void waterfall_log_free(struct waterfall_log *log);
 
 /* ---- The report: what happened ---- */
 
 /* Where the wall time of a job goes: X(NAME, "json name", "words"). The parts of a job add up to
    its wall time exactly. They follow its last partition, which decided when the job was done. */
-#define TIMELINE_PART_MAP(X)                                                                       \
+#define WATERFALL_PART_MAP(X)                                                                      \
     X(RECEIVE, "receive", "receiving the request")                                                 \
     X(JOURNAL, "journal", "journal")                                                               \
     X(QUEUE, "queue", "queue")                                                                     \
@@ -115,7 +116,7 @@ void timeline_log_free(struct timeline_log *log);
 
 /* Why a device was idle: X(NAME, "json name", "words"). Every idle moment has exactly one cause;
    the rules are in sweep.c. */
-#define TIMELINE_CAUSE_MAP(X)                                                                      \
+#define WATERFALL_CAUSE_MAP(X)                                                                     \
     X(UNKNOWN, "unknown", "events are missing")                                                    \
     X(SRS, "srs_load", "parameters were being loaded")                                             \
     X(LOCK, "lock", "a picked-up partition had not started")                                       \
@@ -130,39 +131,39 @@ void timeline_log_free(struct timeline_log *log);
     X(UNRECORDED, "unrecorded", "a job was there, but the log does not say what it did")           \
     X(NOTHING, "nothing_submitted", "nothing (else) was submitted")
 
-enum timeline_part {
-#define X(name, json, words) TIMELINE_PART_##name,
-    TIMELINE_PART_MAP(X)
+enum waterfall_part {
+#define X(name, json, words) WATERFALL_PART_##name,
+    WATERFALL_PART_MAP(X)
 #undef X
-        TIMELINE_PART_COUNT
+        WATERFALL_PART_COUNT
 };
 
-enum timeline_cause {
-#define X(name, json, words) TIMELINE_CAUSE_##name,
-    TIMELINE_CAUSE_MAP(X)
+enum waterfall_cause {
+#define X(name, json, words) WATERFALL_CAUSE_##name,
+    WATERFALL_CAUSE_MAP(X)
 #undef X
-        TIMELINE_CAUSE_COUNT
+        WATERFALL_CAUSE_COUNT
 };
 
-const char *timeline_part_name(enum timeline_part part);
-const char *timeline_part_words(enum timeline_part part);
-const char *timeline_cause_name(enum timeline_cause cause);
-const char *timeline_cause_words(enum timeline_cause cause);
+const char *waterfall_part_name(enum waterfall_part part);
+const char *waterfall_part_words(enum waterfall_part part);
+const char *waterfall_cause_name(enum waterfall_cause cause);
+const char *waterfall_cause_words(enum waterfall_cause cause);
 
-/* Any span of the log, paired. An end (or start) that is not in the log is TIMELINE_NONE. */
-struct timeline_interval {
+/* Any span of the log, paired. An end (or start) that is not in the log is WATERFALL_NONE. */
+struct waterfall_interval {
     int64_t start_us, end_us;
     int64_t value;
     uint32_t job; /* index, or UINT32_MAX: none */
     uint32_t epoch;
     int32_t partition, worker, device;
-    uint16_t span; /* enum timeline_span */
+    uint16_t span; /* enum trace_span */
 };
 
 /* One attempt at one partition of a job, by its classic events. */
-struct timeline_partition {
+struct waterfall_partition {
     uint32_t job;
-    int32_t index; /* TIMELINE_NONE: the job is not partitioned */
+    int32_t index; /* WATERFALL_NONE: the job is not partitioned */
     int32_t worker, device;
     uint32_t attempt; /* from 0 */
     int64_t synth_start_us, synth_end_us, sent_us, picked_us, gpu_start_us, gpu_end_us;
@@ -170,18 +171,18 @@ struct timeline_partition {
     bool complete;            /* SYNTH and GPU are both there, start and end */
 };
 
-enum timeline_outcome {
-    TIMELINE_OUTCOME_UNSAID, /* no JOB_ event: the existing system's logs, or cut */
-    TIMELINE_OUTCOME_DONE,
-    TIMELINE_OUTCOME_FAILED,
-    TIMELINE_OUTCOME_CANCELLED,
+enum waterfall_outcome {
+    WATERFALL_OUTCOME_UNSAID, /* no JOB_ event: the existing system's logs, or cut */
+    WATERFALL_OUTCOME_DONE,
+    WATERFALL_OUTCOME_FAILED,
+    WATERFALL_OUTCOME_CANCELLED,
 };
 
-struct timeline_job {
+struct waterfall_job {
     const char *label;
     uint32_t run, epoch;
     uint32_t instance; /* how many earlier jobs of the same epoch had the same label */
-    enum timeline_outcome outcome;
+    enum waterfall_outcome outcome;
     int64_t start_us, end_us; /* first and last moment that the log knows of it */
     int64_t accepted_us;
     bool replied;
@@ -190,89 +191,90 @@ struct timeline_job {
     uint32_t partitions_expected;       /* as announced at acceptance; 0: not said */
     bool complete; /* every partition is, and all that were announced are there */
     bool retried;
-    int64_t split_us[TIMELINE_PART_COUNT]; /* as its last partition saw it; adds up to its time */
-    int64_t path_us[TIMELINE_PART_COUNT];  /* its critical path: what it waited for; likewise */
-    int64_t path_others_us;                /* of the path, the work and waits of other jobs */
+    int64_t split_us[WATERFALL_PART_COUNT]; /* as its last partition saw it; adds up to its time */
+    int64_t path_us[WATERFALL_PART_COUNT];  /* its critical path: what it waited for; likewise */
+    int64_t path_others_us;                 /* of the path, the work and waits of other jobs */
 };
 
-/* A stretch of idle (or, with cause TIMELINE_CAUSE_COUNT, busy) time of a device. */
-struct timeline_stretch {
+/* A stretch of idle (or, with cause WATERFALL_CAUSE_COUNT, busy) time of a device. */
+struct waterfall_stretch {
     int64_t start_us, end_us;
-    enum timeline_cause cause;
+    enum waterfall_cause cause;
 };
 
 /* The phases that a backend records inside GPU spans: X(NAME, "json name"). */
-#define TIMELINE_PHASE_MAP(X)                                                                      \
+#define WATERFALL_PHASE_MAP(X)                                                                     \
     X(UPLOAD, "upload")                                                                            \
     X(EVAL, "eval")                                                                                \
-    X(NTT, "ntt") X(MSM_H, "msm_h") X(MSM_L, "msm_l") X(MSM_A, "msm_a") X(MSM_B_G1, "msm_b_g1")    \
+    X(NTT, "ntt")                                                                                  \
+    X(MSM_H, "msm_h") X(MSM_L, "msm_l") X(MSM_A, "msm_a") X(MSM_B_G1, "msm_b_g1")                  \
         X(MSM_B_G2, "msm_b_g2") X(MSM_TAILS, "msm_tails") X(DOWNLOAD, "download")
 
-enum timeline_phase {
-#define X(name, json) TIMELINE_PHASE_##name,
-    TIMELINE_PHASE_MAP(X)
+enum waterfall_phase {
+#define X(name, json) WATERFALL_PHASE_##name,
+    WATERFALL_PHASE_MAP(X)
 #undef X
-        TIMELINE_PHASE_COUNT
+        WATERFALL_PHASE_COUNT
 };
 
-const char *timeline_phase_name(enum timeline_phase phase);
+const char *waterfall_phase_name(enum waterfall_phase phase);
 
-struct timeline_device {
+struct waterfall_device {
     int32_t id;
     int64_t busy_us;   /* union of the GPU spans of its workers */
     int64_t idle_us;   /* the run's time less busy_us */
     int64_t spans_us;  /* sum of the GPU spans: counts overlapping workers twice */
     int64_t phases_us; /* union of its phases (upload, ntt, msm): true occupancy; or NONE */
-    int64_t phase_us[TIMELINE_PHASE_COUNT];         /* sum of each phase's spans */
-    int64_t idle_by_cause_us[TIMELINE_CAUSE_COUNT]; /* add up to idle_us */
-    struct timeline_stretch *stretches;             /* the whole run, in order */
+    int64_t phase_us[WATERFALL_PHASE_COUNT];         /* sum of each phase's spans */
+    int64_t idle_by_cause_us[WATERFALL_CAUSE_COUNT]; /* add up to idle_us */
+    struct waterfall_stretch *stretches;             /* the whole run, in order */
     size_t stretch_count, stretch_capacity;
 };
 
 /* Distribution of some durations, in microseconds. */
-struct timeline_distribution {
+struct waterfall_distribution {
     size_t count;
     int64_t min, mean, p50, p90, p95, p99, max;
     int64_t sum;
 };
 
 /* How many of something there were at once, over the time of a run. */
-struct timeline_level {
+struct waterfall_level {
     double mean; /* time-weighted */
     uint32_t max;
 };
 
 /* The critical path of a run: the chain of causes that ends with its last moment. */
-struct timeline_step {
+struct waterfall_step {
     int64_t start_us, end_us;
     uint32_t job; /* UINT32_MAX: none */
     int32_t partition;
-    enum timeline_part part; /* OTHER without a job: nothing was submitted */
+    enum waterfall_part part; /* OTHER without a job: nothing was submitted */
 };
 
-enum timeline_bottleneck {
-    TIMELINE_BOUND_UNKNOWN,    /* too little data */
-    TIMELINE_BOUND_DEVICE,     /* the device is the wall */
-    TIMELINE_BOUND_SYNTHESIS,  /* too little synthesis for the device */
-    TIMELINE_BOUND_CONTENTION, /* synthesis, and more workers only make each slower */
-    TIMELINE_BOUND_LOOKAHEAD,
-    TIMELINE_BOUND_BUDGET,
-    TIMELINE_BOUND_SRS,
-    TIMELINE_BOUND_PARSE,
-    TIMELINE_BOUND_ADMISSION,
-    TIMELINE_BOUND_FINISH,
-    TIMELINE_BOUND_DISPATCH,
-    TIMELINE_BOUND_CLIENT, /* too little was submitted */
+enum waterfall_bottleneck {
+    WATERFALL_BOUND_UNKNOWN,    /* too little data */
+    WATERFALL_BOUND_DEVICE,     /* the device is the wall */
+    WATERFALL_BOUND_SYNTHESIS,  /* too little synthesis for the device */
+    WATERFALL_BOUND_CONTENTION, /* synthesis, and more workers only make each slower */
+    WATERFALL_BOUND_LOOKAHEAD,
+    WATERFALL_BOUND_BUDGET,
+    WATERFALL_BOUND_SRS,
+    WATERFALL_BOUND_PARSE,
+    WATERFALL_BOUND_ADMISSION,
+    WATERFALL_BOUND_FINISH,
+    WATERFALL_BOUND_DISPATCH,
+    WATERFALL_BOUND_CLIENT, /* too little was submitted */
 };
 
-struct timeline_verdict {
-    enum timeline_bottleneck bottleneck;
+struct waterfall_verdict {
+    enum waterfall_bottleneck bottleneck;
     double confidence; /* 0 to 1; below 0.5 the text says "uncertain" */
     double gain;       /* expected factor on throughput if the advice is followed; 1: none */
     struct text text;  /* what, with its numbers, and what to change */
 };
 
-struct timeline_run {
+struct waterfall_run {
     struct text label;  /* as given by RUN_START, else "1" and so on */
     struct text config; /* details of RUN_START and of the daemon's start, or empty */
     bool labelled;
@@ -282,66 +284,66 @@ struct timeline_run {
     size_t jobs, job_count; /* range in the report's jobs */
     size_t complete, incomplete;
     int64_t synth_workers; /* as configured; NONE: not in the log */
-    struct timeline_device *devices;
+    struct waterfall_device *devices;
     size_t device_count;
-    int64_t split_us[TIMELINE_PART_COUNT];                     /* sum over its jobs */
-    struct timeline_distribution wall, synth, channel, device; /* complete jobs, partitions */
-    struct timeline_level jobs_level, synth_level, ready_level, device_level;
+    int64_t split_us[WATERFALL_PART_COUNT];                     /* sum over its jobs */
+    struct waterfall_distribution wall, synth, channel, device; /* complete jobs, partitions */
+    struct waterfall_level jobs_level, synth_level, ready_level, device_level;
     double little_l, little_lambda_w; /* mean jobs there; arrival rate × mean time there */
     double synth_elasticity;          /* b in "synthesis time grows with (synthesized at once)^b" */
     bool synth_elasticity_known;
-    struct timeline_step *path;
+    struct waterfall_step *path;
     size_t path_count, path_capacity;
-    int64_t path_us[TIMELINE_PART_COUNT];
+    int64_t path_us[WATERFALL_PART_COUNT];
     int64_t path_nothing_us; /* of the path, nothing submitted */
     size_t unpaired;         /* events of it without partner */
     bool whole; /* nothing is missing: no unpaired event, incomplete job, lost or bad line */
-    struct timeline_verdict verdict;
+    struct waterfall_verdict verdict;
 };
 
 /* An event without its partner. */
-struct timeline_unpaired {
+struct waterfall_unpaired {
     uint16_t kind;
     uint32_t job; /* UINT32_MAX: none */
     int64_t time_us;
     int32_t partition, worker;
 };
 
-struct timeline_report {
-    const struct timeline_log *log;
-    struct timeline_run *runs;
+struct waterfall_report {
+    const struct waterfall_log *log;
+    struct waterfall_run *runs;
     size_t run_count, run_capacity;
-    struct timeline_job *jobs; /* by run, then start */
+    struct waterfall_job *jobs; /* by run, then start */
     size_t job_count, job_capacity;
-    struct timeline_partition *partitions; /* by job, then index and attempt */
+    struct waterfall_partition *partitions; /* by job, then index and attempt */
     size_t partition_count, partition_capacity;
-    struct timeline_interval *intervals; /* by job, then start; those without a job last */
+    struct waterfall_interval *intervals; /* by job, then start; those without a job last */
     size_t interval_count, interval_capacity;
     size_t *job_intervals; /* job_count + 1 bounds of the jobs' ranges in intervals */
-    struct timeline_unpaired *unpaired;
+    struct waterfall_unpaired *unpaired;
     size_t unpaired_count, unpaired_capacity;
     size_t requests_without_job; /* received, but neither accepted nor worked on: refused, say */
     struct text *warnings;
     size_t warning_count, warning_capacity;
 };
 
-struct timeline_options_analysis {
+struct waterfall_options {
     int64_t gap_us;             /* quiet time that separates runs without labels; 0: 10 s */
     int32_t workers_per_device; /* for logs that do not say; 0: 2 */
 };
 
 /* Analyses a log, which must outlive the report. A log without one usable event gives a report
    without runs, not an error. The report is zero-initialised by the call; free it in any case. */
-enum cuzk_status timeline_analyse(struct timeline_log *log,
-                                  const struct timeline_options_analysis *options,
-                                  struct timeline_report *report, struct cuzk_error *err);
-void timeline_report_free(struct timeline_report *report);
+enum cuzk_status waterfall_analyse(struct waterfall_log *log,
+                                   const struct waterfall_options *options,
+                                   struct waterfall_report *report, struct cuzk_error *err);
+void waterfall_report_free(struct waterfall_report *report);
 
-const char *timeline_bottleneck_name(enum timeline_bottleneck bottleneck);
+const char *waterfall_bottleneck_name(enum waterfall_bottleneck bottleneck);
 
 /* ---- Pictures and tables ---- */
 
-struct timeline_style {
+struct waterfall_style {
     unsigned width;  /* columns of text; 0: 80 */
     bool colour;     /* ANSI colours */
     const char *run; /* only runs of this label; NULL: all */
@@ -351,25 +353,24 @@ struct timeline_style {
 };
 
 /* Each appends to out; out->failed tells that memory ran out. */
-void timeline_render_text(const struct timeline_report *report, const struct timeline_style *style,
-                          struct text *out);
-void timeline_render_json(const struct timeline_report *report, const struct timeline_style *style,
-                          struct text *out);
-void timeline_render_csv(const struct timeline_report *report, const struct timeline_style *style,
-                         struct text *out);
-void timeline_render_perfetto(const struct timeline_report *report,
-                              const struct timeline_style *style, struct text *out);
-void timeline_render_html(const struct timeline_report *report, const struct timeline_style *style,
-                          struct text *out);
+void waterfall_render_text(const struct waterfall_report *report,
+                           const struct waterfall_style *style, struct text *out);
+void waterfall_render_json(const struct waterfall_report *report,
+                           const struct waterfall_style *style, struct text *out);
+void waterfall_render_csv(const struct waterfall_report *report,
+                          const struct waterfall_style *style, struct text *out);
+void waterfall_render_perfetto(const struct waterfall_report *report,
+                               const struct waterfall_style *style, struct text *out);
+void waterfall_render_html(const struct waterfall_report *report,
+                           const struct waterfall_style *style, struct text *out);
 
 /* Runs of two reports (or of one, given twice) side by side: run_a with run_b when both are named,
    else those with the same label, else the first of each. Returns how many pairs there were. */
-size_t timeline_render_compare(const struct timeline_report *a, const char *run_a,
-                               const struct timeline_report *b, const char *run_b,
-                               struct text *out);
+size_t waterfall_render_compare(const struct waterfall_report *a, const char *run_a,
+                                const struct waterfall_report *b, const char *run_b,
+                                struct text *out);
 
 /* The live page: the history of a running timeline as HTML. */
-enum cuzk_status timeline_live_page(struct timeline *timeline, struct text *out,
-                                    struct cuzk_error *err);
+enum cuzk_status waterfall_live_page(struct trace *trace, struct text *out, struct cuzk_error *err);
 
 #endif

@@ -28,7 +28,7 @@ static int compare_points(const void *a, const void *b)
     return (x->time_us > y->time_us) - (x->time_us < y->time_us);
 }
 
-static bool is_sample(const struct timeline_partition *p)
+static bool is_sample(const struct waterfall_partition *p)
 {
     return p->complete && p->index >= 0 && p->synth_end_us > p->synth_start_us;
 }
@@ -58,12 +58,12 @@ static void add_sample(struct fit *fit, double x, double y)
 }
 
 /* Adds the samples of a run to its own fit and to the common one. */
-static bool sample_run(const struct timeline_report *report, const struct timeline_run *run,
+static bool sample_run(const struct waterfall_report *report, const struct waterfall_run *run,
                        struct fit *fit, struct fit *common)
 {
     if (run->job_count == 0)
         return true;
-    const struct timeline_job *last = &report->jobs[run->jobs + run->job_count - 1];
+    const struct waterfall_job *last = &report->jobs[run->jobs + run->job_count - 1];
     size_t from = report->jobs[run->jobs].partitions;
     size_t to = last->partitions + last->partition_count;
     struct point *points = mem_alloc(2 * (to - from), sizeof *points);
@@ -71,7 +71,7 @@ static bool sample_run(const struct timeline_report *report, const struct timeli
         return false;
     size_t count = 0;
     for (size_t i = from; i < to; i++) {
-        const struct timeline_partition *p = &report->partitions[i];
+        const struct waterfall_partition *p = &report->partitions[i];
         if (p->synth_start_us < 0 || p->synth_end_us <= p->synth_start_us)
             continue;
         points[count++] = (struct point){.time_us = p->synth_start_us, .level = 1};
@@ -85,7 +85,7 @@ static bool sample_run(const struct timeline_report *report, const struct timeli
         points[i].level += points[i - 1].level;
     }
     for (size_t i = from; i < to; i++) {
-        const struct timeline_partition *p = &report->partitions[i];
+        const struct waterfall_partition *p = &report->partitions[i];
         if (!is_sample(p))
             continue;
         double time = (double)(p->synth_end_us - p->synth_start_us);
@@ -121,7 +121,7 @@ static struct slope slope_of(const struct fit *fit)
 }
 
 /* A run takes its own slope or the one over all runs, whichever is surer. */
-enum cuzk_status report_find_growth(struct timeline_report *report, struct cuzk_error *err)
+enum cuzk_status report_find_growth(struct waterfall_report *report, struct cuzk_error *err)
 {
     const double error_max = 0.2;
     struct fit common = {0};

@@ -1,6 +1,6 @@
-/* Style and script of the HTML picture, as lines. Internal to lib/timeline. */
-#ifndef TIMELINE_HTML_ASSETS_H
-#define TIMELINE_HTML_ASSETS_H
+/* Style and script of the HTML picture, as lines. Private to lib/waterfall. */
+#ifndef WATERFALL_HTML_ASSETS_H
+#define WATERFALL_HTML_ASSETS_H
 
 /* Each is terminated by NULL. */
 extern const char *const html_style[];

@@ -87,14 +87,14 @@ static bool is_classic_detail(struct slice piece)
     return false;
 }
 
-static bool is_classic(enum timeline_kind kind)
+static bool is_classic(enum trace_kind kind)
 {
-    return kind <= TIMELINE_GPU_END || kind == TIMELINE_CHAN_SEND || kind == TIMELINE_GPU_PICKUP;
+    return kind <= TRACE_GPU_END || kind == TRACE_CHAN_SEND || kind == TRACE_GPU_PICKUP;
 }
 
 /* Splits "<job id>,<detail>". Our ids have no comma. The existing system prints the client's id as
    it is, so for classic events the details are the longest tail of pieces that look like theirs. */
-static bool split_job(struct slice rest, enum timeline_kind kind, struct slice *job,
+static bool split_job(struct slice rest, enum trace_kind kind, struct slice *job,
                       struct slice *details)
 {
     if (!is_classic(kind)) {
@@ -126,7 +126,7 @@ static int hex_value(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Undoes the escaping of timeline_format_line. Only codes that it writes are decoded: ids of the
+/* Undoes the escaping of trace_format_line. Only codes that it writes are decoded: ids of the
    existing system may contain a percent sign of their own. Zero bytes stay escaped. */
 static size_t unescape(struct slice in, char *out)
 {
@@ -147,7 +147,7 @@ static size_t unescape(struct slice in, char *out)
     return len;
 }
 
-static bool intern(struct timeline_log *log, struct slice slice, uint32_t *index)
+static bool intern(struct waterfall_log *log, struct slice slice, uint32_t *index)
 {
     char buffer[LINE_MAX_BYTES];
     *index = 0;
@@ -161,10 +161,10 @@ static bool intern(struct timeline_log *log, struct slice slice, uint32_t *index
 /* What a parsed line lacks or has wrong; NULL: nothing. out_of_memory is not the line's fault. */
 static const char out_of_memory[] = "out of memory";
 
-static const char *parse_details(struct timeline_log *log, struct slice details,
-                                 struct timeline_event *event)
+static const char *parse_details(struct waterfall_log *log, struct slice details,
+                                 struct waterfall_event *event)
 {
-    const char *value_key = timeline_kind_value_key((enum timeline_kind)event->kind);
+    const char *value_key = trace_kind_value_key((enum trace_kind)event->kind);
     char other[LINE_MAX_BYTES];
     size_t other_len = 0;
     for (bool more = details.len > 0; more;) {
@@ -198,41 +198,41 @@ static const char *parse_details(struct timeline_log *log, struct slice details,
 
 /* The details without which a classic event cannot be placed; they are last on their lines, so
    their absence is how a cut line shows. */
-static bool is_whole(const struct timeline_event *event)
+static bool is_whole(const struct waterfall_event *event)
 {
     switch (event->kind) {
-    case TIMELINE_SYNTH_END:
+    case TRACE_SYNTH_END:
         return event->value >= 0;
-    case TIMELINE_GPU_PICKUP:
-    case TIMELINE_GPU_START:
+    case TRACE_GPU_PICKUP:
+    case TRACE_GPU_START:
         return event->worker >= 0;
-    case TIMELINE_GPU_END:
+    case TRACE_GPU_END:
         return event->worker >= 0 && event->value >= 0;
     default:
         return true;
     }
 }
 
-static const char *parse_event(struct timeline_log *log, struct slice rest,
-                               struct timeline_event *event)
+static const char *parse_event(struct waterfall_log *log, struct slice rest,
+                               struct waterfall_event *event)
 {
     struct slice offset, name, job, details;
-    enum timeline_kind kind;
+    enum trace_kind kind;
     int64_t offset_ms;
     if (!take_field(&rest, &offset) || !take_field(&rest, &name))
         return "fields are missing";
     if (!parse_number(offset, &offset_ms) || offset_ms > INT64_C(1000000000000))
         return "the offset is no number";
-    if (!timeline_kind_parse(name.at, name.len, &kind))
+    if (!trace_kind_parse(name.at, name.len, &kind))
         return "unknown event";
     if (!split_job(rest, kind, &job, &details))
         return "details are missing";
-    *event = (struct timeline_event){
+    *event = (struct waterfall_event){
         .time_us = offset_ms * 1000,
-        .value = TIMELINE_NONE,
-        .partition = TIMELINE_NONE,
-        .worker = TIMELINE_NONE,
-        .device = TIMELINE_NONE,
+        .value = WATERFALL_NONE,
+        .partition = WATERFALL_NONE,
+        .worker = WATERFALL_NONE,
+        .device = WATERFALL_NONE,
         .kind = (uint16_t)kind,
     };
     if (!intern(log, job, &event->label))
@@ -245,11 +245,11 @@ static const char *parse_event(struct timeline_log *log, struct slice rest,
     return why;
 }
 
-static void skip(struct timeline_log *log, struct slice line, const char *why)
+static void skip(struct waterfall_log *log, struct slice line, const char *why)
 {
-    if (log->lines_skipped++ >= TIMELINE_SKIPPED_MAX)
+    if (log->lines_skipped++ >= WATERFALL_SKIPPED_MAX)
         return;
-    struct timeline_skipped *skipped = &log->skipped[log->lines_skipped - 1];
+    struct waterfall_skipped *skipped = &log->skipped[log->lines_skipped - 1];
     skipped->line = log->lines_total;
     snprintf(skipped->why, sizeof skipped->why, "%s", why);
     size_t len = line.len < sizeof skipped->start - 1 ? line.len : sizeof skipped->start - 1;
@@ -276,7 +276,7 @@ static bool find_mark(struct slice line, struct slice *rest)
     }
 }
 
-static bool add_event(struct timeline_log *log, struct timeline_event event)
+static bool add_event(struct waterfall_log *log, struct waterfall_event event)
 {
     void *events = log->events;
     if (!mem_reserve(&events, &log->capacity, log->count + 1, sizeof *log->events))
@@ -286,7 +286,7 @@ static bool add_event(struct timeline_log *log, struct timeline_event event)
     return true;
 }
 
-static bool add_line(struct timeline_log *log, struct slice line, bool terminated)
+static bool add_line(struct waterfall_log *log, struct slice line, bool terminated)
 {
     struct slice rest;
     log->lines_total++;
@@ -295,8 +295,8 @@ static bool add_line(struct timeline_log *log, struct slice line, bool terminate
     if (!find_mark(line, &rest))
         return true;
     log->lines_timeline++;
-    size_t max = log->events_max ? log->events_max : TIMELINE_EVENTS_MAX;
-    struct timeline_event event;
+    size_t max = log->events_max ? log->events_max : WATERFALL_EVENTS_MAX;
+    struct waterfall_event event;
     const char *why = NULL;
     if (!terminated)
         why = "the line does not end: it may be cut";
@@ -313,13 +313,13 @@ static bool add_line(struct timeline_log *log, struct slice line, bool terminate
         return true;
     }
     event.line = (uint32_t)(log->lines_total < UINT32_MAX ? log->lines_total : UINT32_MAX);
-    if (event.kind == TIMELINE_DROPPED && event.value > 0)
+    if (event.kind == TRACE_DROPPED && event.value > 0)
         log->dropped += (uint64_t)event.value;
     return add_event(log, event);
 }
 
 /* Adds the whole lines of the bytes and returns how many bytes they took; SIZE_MAX: no memory. */
-static size_t add_lines(struct timeline_log *log, const char *bytes, size_t len)
+static size_t add_lines(struct waterfall_log *log, const char *bytes, size_t len)
 {
     size_t done = 0;
     while (done < len) {
@@ -336,18 +336,18 @@ static size_t add_lines(struct timeline_log *log, const char *bytes, size_t len)
 
 /* Makes room for the events of so many bytes, so that growing copies nothing; no more than a guess,
    and pages that are never used cost nothing. */
-static void expect_bytes(struct timeline_log *log, size_t len)
+static void expect_bytes(struct waterfall_log *log, size_t len)
 {
     enum { LINE_BYTES = 56 };
-    size_t max = log->events_max ? log->events_max : TIMELINE_EVENTS_MAX;
+    size_t max = log->events_max ? log->events_max : WATERFALL_EVENTS_MAX;
     size_t expected = log->count + len / LINE_BYTES;
     void *events = log->events;
     if (mem_reserve(&events, &log->capacity, expected < max ? expected : max, sizeof *log->events))
         log->events = events;
 }
 
-enum cuzk_status timeline_log_read_bytes(struct timeline_log *log, const char *bytes, size_t len,
-                                         struct cuzk_error *err)
+enum cuzk_status waterfall_log_read_bytes(struct waterfall_log *log, const char *bytes, size_t len,
+                                          struct cuzk_error *err)
 {
     log->from_log = true;
     expect_bytes(log, len);
@@ -361,7 +361,7 @@ enum cuzk_status timeline_log_read_bytes(struct timeline_log *log, const char *b
 
 /* Reads piece by piece. What is left of a piece after its last newline is moved to the front; when
    that fills the buffer the line is longer than any of ours, and only its beginning is kept. */
-enum cuzk_status timeline_log_read(struct timeline_log *log, FILE *stream, struct cuzk_error *err)
+enum cuzk_status waterfall_log_read(struct waterfall_log *log, FILE *stream, struct cuzk_error *err)
 {
     char *buffer = mem_alloc(CHUNK_BYTES, 1);
     if (!buffer)
@@ -396,13 +396,13 @@ out:
     return status;
 }
 
-enum cuzk_status timeline_log_add_records(struct timeline_log *log,
-                                          const struct timeline_record *records, size_t count,
-                                          struct cuzk_error *err)
+enum cuzk_status waterfall_log_add_records(struct waterfall_log *log,
+                                           const struct trace_record *records, size_t count,
+                                           struct cuzk_error *err)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct timeline_record *record = &records[i];
-        struct timeline_event event = {
+        const struct trace_record *record = &records[i];
+        struct waterfall_event event = {
             .time_us = record->time_ns / 1000,
             .value = record->value,
             .partition = record->partition,
@@ -413,7 +413,7 @@ enum cuzk_status timeline_log_add_records(struct timeline_log *log,
         log->lines_total++;
         log->lines_timeline++;
         event.line = (uint32_t)(log->lines_total < UINT32_MAX ? log->lines_total : UINT32_MAX);
-        if (record->kind == TIMELINE_DROPPED && record->value > 0)
+        if (record->kind == TRACE_DROPPED && record->value > 0)
             log->dropped += (uint64_t)record->value;
         if (!strings_add(&log->strings, record->label, strlen(record->label), &event.label) ||
             !strings_add(&log->strings, record->text, strlen(record->text), &event.text) ||
@@ -423,9 +423,9 @@ enum cuzk_status timeline_log_add_records(struct timeline_log *log,
     return CUZK_OK;
 }
 
-void timeline_log_free(struct timeline_log *log)
+void waterfall_log_free(struct waterfall_log *log)
 {
     mem_free(log->events);
     strings_free(&log->strings);
-    *log = (struct timeline_log){0};
+    *log = (struct waterfall_log){0};
 }

@@ -1,6 +1,6 @@
-/* A hash map from pairs of 64-bit keys to 32-bit values, for pairing. Internal to lib/timeline. */
-#ifndef TIMELINE_MAP_H
-#define TIMELINE_MAP_H
+/* A hash map from pairs of 64-bit keys to 32-bit values, for pairing. Private to lib/waterfall. */
+#ifndef WATERFALL_MAP_H
+#define WATERFALL_MAP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -13,21 +13,21 @@
 enum { STEP_BACK_US = 100000 };
 
 /* The events that are printed when they happen. Device phases come later, with times of before. */
-static bool is_prompt(const struct timeline_event *event)
+static bool is_prompt(const struct waterfall_event *event)
 {
-    return event->kind <= TIMELINE_GPU_END || event->kind == TIMELINE_CHAN_SEND ||
-           event->kind == TIMELINE_GPU_PICKUP || event->kind == TIMELINE_ENGINE_START;
+    return event->kind <= TRACE_GPU_END || event->kind == TRACE_CHAN_SEND ||
+           event->kind == TRACE_GPU_PICKUP || event->kind == TRACE_ENGINE_START;
 }
 
 /* A restart begins with nothing in flight, so its first prompt event is the start of the engine or
    of a synthesis; and time goes on from there. A single line in a wrong place is followed by the
    old time. */
-static bool is_restart(const struct timeline_log *log, size_t at, int64_t latest)
+static bool is_restart(const struct waterfall_log *log, size_t at, int64_t latest)
 {
-    const struct timeline_event *event = &log->events[at];
-    if (event->kind == TIMELINE_ENGINE_START)
+    const struct waterfall_event *event = &log->events[at];
+    if (event->kind == TRACE_ENGINE_START)
         return true;
-    if (event->kind != TIMELINE_SYNTH_START)
+    if (event->kind != TRACE_SYNTH_START)
         return false;
     for (size_t i = at + 1; i < log->count; i++)
         if (is_prompt(&log->events[i]))
@@ -36,17 +36,17 @@ static bool is_restart(const struct timeline_log *log, size_t at, int64_t latest
 }
 
 /* Numbers the epochs; returns how many steps back there were that are no restart. */
-static size_t number_epochs(struct timeline_log *log)
+static size_t number_epochs(struct waterfall_log *log)
 {
     uint32_t epoch = 0;
     int64_t latest = 0;
     bool seen = false; /* work in this epoch; a doubled line of a start is no restart */
     size_t misplaced = 0;
     for (size_t i = 0; i < log->count; i++) {
-        struct timeline_event *event = &log->events[i];
+        struct waterfall_event *event = &log->events[i];
         if (is_prompt(event)) {
             bool back = event->time_us < latest - STEP_BACK_US;
-            bool starts = event->kind == TIMELINE_ENGINE_START && seen;
+            bool starts = event->kind == TRACE_ENGINE_START && seen;
             if ((back || starts) && is_restart(log, i, latest)) {
                 epoch++;
                 latest = event->time_us;
@@ -57,7 +57,7 @@ static size_t number_epochs(struct timeline_log *log)
             if (event->time_us > latest)
                 latest = event->time_us;
         }
-        seen |= event->label != 0 && event->kind != TIMELINE_RUN_START;
+        seen |= event->label != 0 && event->kind != TRACE_RUN_START;
         event->epoch = epoch;
     }
     return misplaced;
@@ -65,17 +65,17 @@ static size_t number_epochs(struct timeline_log *log)
 
 /* Was the log sorted by time and text (`sort -t, -k2 -n`)? Then the lines of a millisecond stand by
    name, and CHAN_SEND or GPU_QUEUE before the SYNTH_END that it follows. */
-static bool is_sorted_by_text(const struct timeline_log *log)
+static bool is_sorted_by_text(const struct waterfall_log *log)
 {
     for (size_t i = 1; i < log->count; i++) {
-        const struct timeline_event *end = &log->events[i];
-        if (end->kind != TIMELINE_SYNTH_END)
+        const struct waterfall_event *end = &log->events[i];
+        if (end->kind != TRACE_SYNTH_END)
             continue;
         for (size_t j = i; j-- > 0 && i - j <= 64;) {
-            const struct timeline_event *earlier = &log->events[j];
+            const struct waterfall_event *earlier = &log->events[j];
             if (earlier->time_us != end->time_us)
                 break;
-            if (earlier->kind == TIMELINE_CHAN_SEND && earlier->label == end->label &&
+            if (earlier->kind == TRACE_CHAN_SEND && earlier->label == end->label &&
                 earlier->partition == end->partition)
                 return true;
         }
@@ -88,39 +88,39 @@ static bool is_sorted_by_text(const struct timeline_log *log)
 static int rank_of(uint16_t kind)
 {
     switch (kind) {
-    case TIMELINE_ENGINE_START:
-    case TIMELINE_DEVICE_WORKER:
+    case TRACE_ENGINE_START:
+    case TRACE_DEVICE_WORKER:
         return -3;
-    case TIMELINE_RUN_START:
+    case TRACE_RUN_START:
         return -2;
-    case TIMELINE_JOB_ACCEPTED:
+    case TRACE_JOB_ACCEPTED:
         return -1;
-    case TIMELINE_SYNTH_START:
+    case TRACE_SYNTH_START:
         return 1;
-    case TIMELINE_SYNTH_END:
+    case TRACE_SYNTH_END:
         return 2;
-    case TIMELINE_CHAN_SEND:
+    case TRACE_CHAN_SEND:
         return 3;
-    case TIMELINE_GPU_PICKUP:
+    case TRACE_GPU_PICKUP:
         return 4;
-    case TIMELINE_GPU_START:
+    case TRACE_GPU_START:
         return 5;
-    case TIMELINE_GPU_END:
+    case TRACE_GPU_END:
         return 6;
-    case TIMELINE_JOB_DONE:
-    case TIMELINE_JOB_FAILED:
-    case TIMELINE_JOB_CANCELLED:
+    case TRACE_JOB_DONE:
+    case TRACE_JOB_FAILED:
+    case TRACE_JOB_CANCELLED:
         return 8;
-    case TIMELINE_RUN_END:
+    case TRACE_RUN_END:
         return 9;
     default:
-        return kind < 2 * TIMELINE_SPAN_COUNT && kind % 2 == 1 ? 7 : 0;
+        return kind < 2 * TRACE_SPAN_COUNT && kind % 2 == 1 ? 7 : 0;
     }
 }
 
 static int compare_by_line(const void *a, const void *b)
 {
-    const struct timeline_event *x = a, *y = b;
+    const struct waterfall_event *x = a, *y = b;
     if (x->epoch != y->epoch)
         return x->epoch < y->epoch ? -1 : 1;
     if (x->time_us != y->time_us)
@@ -130,7 +130,7 @@ static int compare_by_line(const void *a, const void *b)
 
 static int compare_by_rank(const void *a, const void *b)
 {
-    const struct timeline_event *x = a, *y = b;
+    const struct waterfall_event *x = a, *y = b;
     if (x->epoch != y->epoch)
         return x->epoch < y->epoch ? -1 : 1;
     if (x->time_us != y->time_us)
@@ -139,32 +139,31 @@ static int compare_by_rank(const void *a, const void *b)
     return rank ? rank : (x->line > y->line) - (x->line < y->line);
 }
 
-static bool same_event(const struct timeline_event *x, const struct timeline_event *y)
+static bool same_event(const struct waterfall_event *x, const struct waterfall_event *y)
 {
     return x->epoch == y->epoch && x->time_us == y->time_us && x->kind == y->kind &&
            x->label == y->label && x->partition == y->partition && x->worker == y->worker &&
            x->device == y->device && x->value == y->value && x->text == y->text;
 }
 
-static void skip_doubled(struct timeline_log *log, const struct timeline_event *event)
+static void skip_doubled(struct waterfall_log *log, const struct waterfall_event *event)
 {
-    log->dropped -=
-        event->kind == TIMELINE_DROPPED && event->value > 0 ? (uint64_t)event->value : 0;
-    if (log->lines_skipped++ >= TIMELINE_SKIPPED_MAX)
+    log->dropped -= event->kind == TRACE_DROPPED && event->value > 0 ? (uint64_t)event->value : 0;
+    if (log->lines_skipped++ >= WATERFALL_SKIPPED_MAX)
         return;
-    struct timeline_skipped *skipped = &log->skipped[log->lines_skipped - 1];
+    struct waterfall_skipped *skipped = &log->skipped[log->lines_skipped - 1];
     skipped->line = event->line;
     snprintf(skipped->why, sizeof skipped->why, "the line is doubled");
     snprintf(skipped->start, sizeof skipped->start, "%lld,%s", (long long)(event->time_us / 1000),
-             timeline_kind_name((enum timeline_kind)event->kind));
+             trace_kind_name((enum trace_kind)event->kind));
 }
 
 /* Removes events that equal an earlier one of the same moment. */
-static void remove_doubled(struct timeline_log *log)
+static void remove_doubled(struct waterfall_log *log)
 {
     size_t kept = 0, moment = 0; /* where the events of the current time begin, among the kept */
     for (size_t i = 0; i < log->count; i++) {
-        const struct timeline_event *event = &log->events[i];
+        const struct waterfall_event *event = &log->events[i];
         if (kept == 0 || log->events[kept - 1].time_us != event->time_us ||
             log->events[kept - 1].epoch != event->epoch)
             moment = kept;
@@ -181,7 +180,7 @@ static void remove_doubled(struct timeline_log *log)
     log->count = kept;
 }
 
-enum cuzk_status timeline_log_order(struct timeline_log *log, struct cuzk_error *err)
+enum cuzk_status waterfall_log_order(struct waterfall_log *log, struct cuzk_error *err)
 {
     if (log->count > UINT32_MAX / 2)
         return error_set(err, CUZK_RESOURCE_EXHAUSTED, "the log has %zu events, at most %u fit",

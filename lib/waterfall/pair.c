@@ -8,8 +8,8 @@
 #include "waterfall/strings.h"
 
 struct pairing {
-    struct timeline_report *report;
-    const struct timeline_log *log;
+    struct waterfall_report *report;
+    const struct waterfall_log *log;
     uint32_t epoch;
     struct map jobs;       /* label → the label's current job */
     struct map partitions; /* job, partition → latest attempt */
@@ -20,7 +20,7 @@ struct pairing {
     size_t open_count, open_capacity;
 };
 
-int64_t *partition_stage(struct timeline_partition *partition, enum stage stage)
+int64_t *partition_stage(struct waterfall_partition *partition, enum stage stage)
 {
     int64_t *const stages[STAGE_COUNT] = {
         &partition->synth_start_us, &partition->synth_end_us, &partition->sent_us,
@@ -29,7 +29,7 @@ int64_t *partition_stage(struct timeline_partition *partition, enum stage stage)
     return stages[stage];
 }
 
-int64_t partition_stage_us(const struct timeline_partition *partition, enum stage stage)
+int64_t partition_stage_us(const struct waterfall_partition *partition, enum stage stage)
 {
     const int64_t stages[STAGE_COUNT] = {
         partition->synth_start_us, partition->synth_end_us, partition->sent_us,
@@ -41,22 +41,22 @@ int64_t partition_stage_us(const struct timeline_partition *partition, enum stag
 static bool stage_of(uint16_t kind, enum stage *stage)
 {
     switch (kind) {
-    case TIMELINE_SYNTH_START:
+    case TRACE_SYNTH_START:
         *stage = STAGE_SYNTH_START;
         return true;
-    case TIMELINE_SYNTH_END:
+    case TRACE_SYNTH_END:
         *stage = STAGE_SYNTH_END;
         return true;
-    case TIMELINE_CHAN_SEND:
+    case TRACE_CHAN_SEND:
         *stage = STAGE_SENT;
         return true;
-    case TIMELINE_GPU_PICKUP:
+    case TRACE_GPU_PICKUP:
         *stage = STAGE_PICKED;
         return true;
-    case TIMELINE_GPU_START:
+    case TRACE_GPU_START:
         *stage = STAGE_GPU_START;
         return true;
-    case TIMELINE_GPU_END:
+    case TRACE_GPU_END:
         *stage = STAGE_GPU_END;
         return true;
     default:
@@ -67,21 +67,21 @@ static bool stage_of(uint16_t kind, enum stage *stage)
 static bool add_unpaired(struct pairing *pairing, uint16_t kind, uint32_t job, int64_t time_us,
                          int32_t partition, int32_t worker)
 {
-    struct timeline_report *report = pairing->report;
-    struct timeline_unpaired unpaired = {kind, job, time_us, partition, worker};
+    struct waterfall_report *report = pairing->report;
+    struct waterfall_unpaired unpaired = {kind, job, time_us, partition, worker};
     return REPORT_APPEND(report->unpaired, report->unpaired_count, report->unpaired_capacity,
                          unpaired);
 }
 
-static bool add_job(struct pairing *pairing, const struct timeline_event *event, uint32_t *job)
+static bool add_job(struct pairing *pairing, const struct waterfall_event *event, uint32_t *job)
 {
-    struct timeline_report *report = pairing->report;
-    struct timeline_job new_job = {
+    struct waterfall_report *report = pairing->report;
+    struct waterfall_job new_job = {
         .label = strings_get(&pairing->log->strings, event->label),
         .epoch = event->epoch,
         .start_us = event->time_us,
         .end_us = event->time_us,
-        .accepted_us = TIMELINE_NONE,
+        .accepted_us = WATERFALL_NONE,
     };
     uint32_t *current = map_at(&pairing->jobs, event->label, 0);
     if (!current)
@@ -96,25 +96,25 @@ static bool add_job(struct pairing *pairing, const struct timeline_event *event,
 /* Whether an event begins another job under a label that was used before. A closed job still gets
    its replies and its journal entries. In logs that do not say when a job ends, a partition that is
    synthesized once more while nothing is in flight means that the job was sent again. */
-static bool begins_job(struct pairing *pairing, const struct timeline_event *event, uint32_t job)
+static bool begins_job(struct pairing *pairing, const struct waterfall_event *event, uint32_t job)
 {
-    const struct timeline_job *old = &pairing->report->jobs[job];
-    if (event->kind == TIMELINE_JOB_ACCEPTED)
-        return old->accepted_us >= 0 || old->outcome != TIMELINE_OUTCOME_UNSAID;
-    if (old->outcome != TIMELINE_OUTCOME_UNSAID)
-        return event->kind == TIMELINE_QUEUE_START || event->kind == TIMELINE_PARSE_START ||
-               event->kind == TIMELINE_SYNTH_START;
-    if (event->kind != TIMELINE_SYNTH_START || old->retried || pairing->open_attempts[job] > 0)
+    const struct waterfall_job *old = &pairing->report->jobs[job];
+    if (event->kind == TRACE_JOB_ACCEPTED)
+        return old->accepted_us >= 0 || old->outcome != WATERFALL_OUTCOME_UNSAID;
+    if (old->outcome != WATERFALL_OUTCOME_UNSAID)
+        return event->kind == TRACE_QUEUE_START || event->kind == TRACE_PARSE_START ||
+               event->kind == TRACE_SYNTH_START;
+    if (event->kind != TRACE_SYNTH_START || old->retried || pairing->open_attempts[job] > 0)
         return false;
     uint32_t *attempt = map_at(&pairing->partitions, job, (uint64_t)(event->partition + 1));
     return attempt && *attempt != UINT32_MAX;
 }
 
 /* The job of an event, made when it is new; NO_JOB for events without label. */
-static bool find_job(struct pairing *pairing, const struct timeline_event *event, uint32_t *job)
+static bool find_job(struct pairing *pairing, const struct waterfall_event *event, uint32_t *job)
 {
     *job = NO_JOB;
-    if (event->label == 0 || event->kind == TIMELINE_RUN_START || event->kind == TIMELINE_RUN_END)
+    if (event->label == 0 || event->kind == TRACE_RUN_START || event->kind == TRACE_RUN_END)
         return true;
     uint32_t *current = map_at(&pairing->jobs, event->label, 0);
     if (!current)
@@ -141,7 +141,7 @@ static uint32_t find_attempt(struct pairing *pairing, uint32_t newest, enum stag
     enum { LOOK_BACK = 8 };
     uint32_t attempt = newest;
     for (int n = 0; n < LOOK_BACK && attempt != UINT32_MAX; n++) {
-        const struct timeline_partition *partition = &pairing->report->partitions[attempt];
+        const struct waterfall_partition *partition = &pairing->report->partitions[attempt];
         bool fits = worker < 0 || partition->worker < 0 || partition->worker == worker;
         for (enum stage s = stage; s < STAGE_COUNT && fits; s++)
             fits = partition_stage_us(partition, s) < 0;
@@ -155,20 +155,20 @@ static uint32_t find_attempt(struct pairing *pairing, uint32_t newest, enum stag
 static bool add_attempt(struct pairing *pairing, uint32_t job, int32_t index, uint32_t *latest,
                         uint32_t *attempt)
 {
-    struct timeline_report *report = pairing->report;
-    struct timeline_partition partition = {
+    struct waterfall_report *report = pairing->report;
+    struct waterfall_partition partition = {
         .job = job,
         .index = index,
-        .worker = TIMELINE_NONE,
-        .device = TIMELINE_NONE,
-        .synth_start_us = TIMELINE_NONE,
-        .synth_end_us = TIMELINE_NONE,
-        .sent_us = TIMELINE_NONE,
-        .picked_us = TIMELINE_NONE,
-        .gpu_start_us = TIMELINE_NONE,
-        .gpu_end_us = TIMELINE_NONE,
-        .synth_ms = TIMELINE_NONE,
-        .gpu_ms = TIMELINE_NONE,
+        .worker = WATERFALL_NONE,
+        .device = WATERFALL_NONE,
+        .synth_start_us = WATERFALL_NONE,
+        .synth_end_us = WATERFALL_NONE,
+        .sent_us = WATERFALL_NONE,
+        .picked_us = WATERFALL_NONE,
+        .gpu_start_us = WATERFALL_NONE,
+        .gpu_end_us = WATERFALL_NONE,
+        .synth_ms = WATERFALL_NONE,
+        .gpu_ms = WATERFALL_NONE,
     };
     if (*latest != UINT32_MAX)
         partition.attempt = report->partitions[*latest].attempt + 1;
@@ -180,7 +180,7 @@ static bool add_attempt(struct pairing *pairing, uint32_t job, int32_t index, ui
            REPORT_APPEND(pairing->older, pairing->older_count, pairing->older_capacity, older);
 }
 
-static bool take_stage(struct pairing *pairing, const struct timeline_event *event, uint32_t job,
+static bool take_stage(struct pairing *pairing, const struct waterfall_event *event, uint32_t job,
                        enum stage stage)
 {
     uint32_t *latest = map_at(&pairing->partitions, job, partition_key(event->partition));
@@ -189,7 +189,7 @@ static bool take_stage(struct pairing *pairing, const struct timeline_event *eve
     uint32_t attempt = find_attempt(pairing, *latest, stage, event->worker);
     if (attempt == UINT32_MAX && stage == STAGE_GPU_END && event->partition >= 0) {
         /* The existing system names a WindowPoSt partition only at its end. */
-        uint32_t *whole = map_at(&pairing->partitions, job, partition_key(TIMELINE_NONE));
+        uint32_t *whole = map_at(&pairing->partitions, job, partition_key(WATERFALL_NONE));
         if (!whole)
             return false;
         attempt = find_attempt(pairing, *whole, stage, event->worker);
@@ -197,7 +197,7 @@ static bool take_stage(struct pairing *pairing, const struct timeline_event *eve
     }
     if (attempt == UINT32_MAX && !add_attempt(pairing, job, event->partition, latest, &attempt))
         return false;
-    struct timeline_partition *partition = &pairing->report->partitions[attempt];
+    struct waterfall_partition *partition = &pairing->report->partitions[attempt];
     *partition_stage(partition, stage) = event->time_us;
     if (event->worker >= 0 && stage >= STAGE_PICKED)
         partition->worker = event->worker;
@@ -212,10 +212,10 @@ static bool take_stage(struct pairing *pairing, const struct timeline_event *eve
     return true;
 }
 
-static bool take_span(struct pairing *pairing, const struct timeline_event *event, uint32_t job)
+static bool take_span(struct pairing *pairing, const struct waterfall_event *event, uint32_t job)
 {
-    struct timeline_report *report = pairing->report;
-    enum timeline_span span = (enum timeline_span)(event->kind / 2);
+    struct waterfall_report *report = pairing->report;
+    enum trace_span span = (enum trace_span)(event->kind / 2);
     uint64_t key = (uint64_t)partition_key(event->partition) << 42 |
                    (uint64_t)(event->worker + 1) << 21 | (uint64_t)(event->device + 1);
     uint32_t *open = map_at(&pairing->intervals, (uint64_t)job << 8 | span, key);
@@ -228,9 +228,9 @@ static bool take_span(struct pairing *pairing, const struct timeline_event *even
         *open = UINT32_MAX;
         return true;
     }
-    struct timeline_interval interval = {
-        .start_us = starts ? event->time_us : TIMELINE_NONE,
-        .end_us = starts ? TIMELINE_NONE : event->time_us,
+    struct waterfall_interval interval = {
+        .start_us = starts ? event->time_us : WATERFALL_NONE,
+        .end_us = starts ? WATERFALL_NONE : event->time_us,
         .value = event->value,
         .job = job,
         .epoch = event->epoch,
@@ -244,29 +244,29 @@ static bool take_span(struct pairing *pairing, const struct timeline_event *even
                          interval);
 }
 
-static void take_instant(struct pairing *pairing, const struct timeline_event *event, uint32_t job)
+static void take_instant(struct pairing *pairing, const struct waterfall_event *event, uint32_t job)
 {
     if (job == NO_JOB)
         return;
-    struct timeline_job *of = &pairing->report->jobs[job];
+    struct waterfall_job *of = &pairing->report->jobs[job];
     const char *text = strings_get(&pairing->log->strings, event->text);
     int64_t count;
     switch (event->kind) {
-    case TIMELINE_JOB_ACCEPTED:
+    case TRACE_JOB_ACCEPTED:
         of->accepted_us = event->time_us;
         count = detail_number(text, "partitions");
         of->partitions_expected = count > 0 && count <= 1000000 ? (uint32_t)count : 0;
         break;
-    case TIMELINE_JOB_DONE:
-        of->outcome = TIMELINE_OUTCOME_DONE;
+    case TRACE_JOB_DONE:
+        of->outcome = WATERFALL_OUTCOME_DONE;
         break;
-    case TIMELINE_JOB_FAILED:
-        of->outcome = TIMELINE_OUTCOME_FAILED;
+    case TRACE_JOB_FAILED:
+        of->outcome = WATERFALL_OUTCOME_FAILED;
         break;
-    case TIMELINE_JOB_CANCELLED:
-        of->outcome = TIMELINE_OUTCOME_CANCELLED;
+    case TRACE_JOB_CANCELLED:
+        of->outcome = WATERFALL_OUTCOME_CANCELLED;
         break;
-    case TIMELINE_RETRY:
+    case TRACE_RETRY:
         of->retried = true;
         break;
     default:
@@ -275,16 +275,16 @@ static void take_instant(struct pairing *pairing, const struct timeline_event *e
 }
 
 /* A repeated request for a kept result must not make the finished job look longer. */
-static void extend_job(struct timeline_job *job, const struct timeline_event *event)
+static void extend_job(struct waterfall_job *job, const struct waterfall_event *event)
 {
     if (job->replied)
         return;
     job->end_us = event->time_us;
-    if (event->kind == TIMELINE_REPLY_END && job->outcome != TIMELINE_OUTCOME_UNSAID)
+    if (event->kind == TRACE_REPLY_END && job->outcome != WATERFALL_OUTCOME_UNSAID)
         job->replied = true;
 }
 
-static bool take_event(struct pairing *pairing, const struct timeline_event *event)
+static bool take_event(struct pairing *pairing, const struct waterfall_event *event)
 {
     uint32_t job;
     enum stage stage;
@@ -298,7 +298,7 @@ static bool take_event(struct pairing *pairing, const struct timeline_event *eve
         extend_job(&pairing->report->jobs[job], event);
     if (stage_of(event->kind, &stage))
         return take_stage(pairing, event, job, stage);
-    if (event->kind < 2 * TIMELINE_SPAN_COUNT)
+    if (event->kind < 2 * TRACE_SPAN_COUNT)
         return take_span(pairing, event, job);
     take_instant(pairing, event, job);
     return true;
@@ -307,12 +307,11 @@ static bool take_event(struct pairing *pairing, const struct timeline_event *eve
 /* Each present event of a pair whose partner is absent. */
 static bool list_unpaired_stages(struct pairing *pairing)
 {
-    static const uint16_t kinds[STAGE_COUNT] = {TIMELINE_SYNTH_START, TIMELINE_SYNTH_END,
-                                                TIMELINE_CHAN_SEND,   TIMELINE_GPU_PICKUP,
-                                                TIMELINE_GPU_START,   TIMELINE_GPU_END};
-    struct timeline_report *report = pairing->report;
+    static const uint16_t kinds[STAGE_COUNT] = {TRACE_SYNTH_START, TRACE_SYNTH_END, TRACE_CHAN_SEND,
+                                                TRACE_GPU_PICKUP,  TRACE_GPU_START, TRACE_GPU_END};
+    struct waterfall_report *report = pairing->report;
     for (size_t i = 0; i < report->partition_count; i++) {
-        struct timeline_partition *partition = &report->partitions[i];
+        struct waterfall_partition *partition = &report->partitions[i];
         partition->complete = true;
         for (enum stage s = 0; s < STAGE_COUNT; s += 2) {
             int64_t first = partition_stage_us(partition, s);
@@ -331,9 +330,9 @@ static bool list_unpaired_stages(struct pairing *pairing)
 
 static bool list_unpaired_intervals(struct pairing *pairing)
 {
-    struct timeline_report *report = pairing->report;
+    struct waterfall_report *report = pairing->report;
     for (size_t i = 0; i < report->interval_count; i++) {
-        const struct timeline_interval *interval = &report->intervals[i];
+        const struct waterfall_interval *interval = &report->intervals[i];
         if (interval->start_us >= 0 && interval->end_us >= 0)
             continue;
         bool open = interval->start_us >= 0;
@@ -345,7 +344,7 @@ static bool list_unpaired_intervals(struct pairing *pairing)
     return true;
 }
 
-enum cuzk_status report_pair(struct timeline_report *report, struct cuzk_error *err)
+enum cuzk_status report_pair(struct waterfall_report *report, struct cuzk_error *err)
 {
     struct pairing pairing = {.report = report, .log = report->log};
     bool ok = true;

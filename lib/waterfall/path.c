@@ -27,8 +27,8 @@ struct moments {
 };
 
 struct path {
-    struct timeline_report *report;
-    struct timeline_run *run;
+    struct waterfall_report *report;
+    struct waterfall_run *run;
     struct moments device_ends; /* GPU_END, by device */
     struct moments all_ends;    /* GPU_END, of all devices */
     struct moments synth_frees; /* when the worker of a synthesis could take the next one */
@@ -69,7 +69,7 @@ static const struct moment *latest(const struct moments *moments, int32_t device
     return low > 0 && moments->list[low - 1].device == device ? &moments->list[low - 1] : NULL;
 }
 
-static int64_t freed_us(const struct timeline_partition *p)
+static int64_t freed_us(const struct waterfall_partition *p)
 {
     return p->sent_us > p->synth_end_us ? p->sent_us : p->synth_end_us;
 }
@@ -77,7 +77,7 @@ static int64_t freed_us(const struct timeline_partition *p)
 static void collect(struct path *path, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++) {
-        const struct timeline_partition *p = &path->report->partitions[i];
+        const struct waterfall_partition *p = &path->report->partitions[i];
         if (!p->complete)
             continue;
         uint32_t index = (uint32_t)i;
@@ -96,19 +96,19 @@ static void collect(struct path *path, size_t from, size_t to)
     qsort(path->job_ends.list, path->job_ends.count, sizeof(struct moment), compare_moments);
 }
 
-static void add_step(void *context, int64_t start_us, int64_t end_us, enum timeline_part part)
+static void add_step(void *context, int64_t start_us, int64_t end_us, enum waterfall_part part)
 {
     struct path *path = context;
-    struct timeline_run *run = path->run;
+    struct waterfall_run *run = path->run;
     int64_t time_us = end_us - start_us;
     if (path->of_job != NO_JOB) {
-        struct timeline_job *job = &path->report->jobs[path->of_job];
+        struct waterfall_job *job = &path->report->jobs[path->of_job];
         job->path_us[part] += time_us;
         if (path->job != path->of_job)
             job->path_others_us += time_us;
         return;
     }
-    struct timeline_step step = {start_us, end_us, path->job, path->partition, part};
+    struct waterfall_step step = {start_us, end_us, path->job, path->partition, part};
     if (!REPORT_APPEND(run->path, run->path_count, run->path_capacity, step))
         path->failed = true;
     if (path->job == NO_JOB)
@@ -118,7 +118,7 @@ static void add_step(void *context, int64_t start_us, int64_t end_us, enum timel
 }
 
 /* Explains the time from start to what is already explained, as it looked to a partition. */
-static void explain(struct path *path, uint32_t job, const struct timeline_partition *p,
+static void explain(struct path *path, uint32_t job, const struct waterfall_partition *p,
                     int64_t start_us)
 {
     if (start_us < path->from_us)
@@ -126,22 +126,21 @@ static void explain(struct path *path, uint32_t job, const struct timeline_parti
     if (start_us >= path->at_us)
         return;
     path->job = job;
-    path->partition = p ? p->index : TIMELINE_NONE;
+    path->partition = p ? p->index : WATERFALL_NONE;
     if (job == NO_JOB)
-        add_step(path, start_us, path->at_us, TIMELINE_PART_OTHER);
+        add_step(path, start_us, path->at_us, WATERFALL_PART_OTHER);
     else
         report_split_window(path->report, job, p, start_us, path->at_us, add_step, path);
     path->at_us = start_us;
 }
 
 /* When the job of a partition was ready for its first synthesis. */
-static int64_t ready_us(const struct timeline_report *report, uint32_t job)
+static int64_t ready_us(const struct waterfall_report *report, uint32_t job)
 {
     int64_t ready = report->jobs[job].start_us;
     for (size_t i = report->job_intervals[job]; i < report->job_intervals[job + 1]; i++) {
-        const struct timeline_interval *interval = &report->intervals[i];
-        bool before =
-            interval->span == TIMELINE_SPAN_PARSE || interval->span == TIMELINE_SPAN_QUEUE;
+        const struct waterfall_interval *interval = &report->intervals[i];
+        bool before = interval->span == TRACE_SPAN_PARSE || interval->span == TRACE_SPAN_QUEUE;
         if (before && interval->end_us > ready)
             ready = interval->end_us;
     }
@@ -149,17 +148,17 @@ static int64_t ready_us(const struct timeline_report *report, uint32_t job)
 }
 
 /* A wait of the job as a whole is this partition's if it ended when this partition began. */
-static bool waited_for_memory(const struct timeline_report *report,
-                              const struct timeline_partition *p)
+static bool waited_for_memory(const struct waterfall_report *report,
+                              const struct waterfall_partition *p)
 {
     enum { HAND_OVER_US = 5000 };
     for (size_t i = report->job_intervals[p->job]; i < report->job_intervals[p->job + 1]; i++) {
-        const struct timeline_interval *interval = &report->intervals[i];
-        if (interval->span != TIMELINE_SPAN_BUDGET_WAIT || interval->end_us <= interval->start_us ||
+        const struct waterfall_interval *interval = &report->intervals[i];
+        if (interval->span != TRACE_SPAN_BUDGET_WAIT || interval->end_us <= interval->start_us ||
             interval->end_us > p->synth_start_us)
             continue;
         if (interval->partition == p->index ||
-            (interval->partition == TIMELINE_NONE &&
+            (interval->partition == WATERFALL_NONE &&
              p->synth_start_us - interval->end_us <= HAND_OVER_US))
             return true;
     }
@@ -168,8 +167,8 @@ static bool waited_for_memory(const struct timeline_report *report,
 
 /* The partition whose device time had to be over before p's; NULL: p came straight from synthesis.
  */
-static const struct timeline_partition *blocked_by_device(const struct path *path,
-                                                          const struct timeline_partition *p)
+static const struct waterfall_partition *blocked_by_device(const struct path *path,
+                                                           const struct waterfall_partition *p)
 {
     uint32_t self = (uint32_t)(p - path->report->partitions);
     const struct moment *m = latest(&path->device_ends, p->device, p->gpu_start_us, self);
@@ -178,11 +177,11 @@ static const struct timeline_partition *blocked_by_device(const struct path *pat
 
 /* Steps back from the start of p's synthesis. Returns the partition whose device time comes next,
    or NULL; then *synth is the partition whose synthesis comes next, or NULL: p's job began. */
-static const struct timeline_partition *before_synthesis(struct path *path,
-                                                         const struct timeline_partition *p,
-                                                         const struct timeline_partition **synth)
+static const struct waterfall_partition *before_synthesis(struct path *path,
+                                                          const struct waterfall_partition *p,
+                                                          const struct waterfall_partition **synth)
 {
-    const struct timeline_partition *partitions = path->report->partitions;
+    const struct waterfall_partition *partitions = path->report->partitions;
     uint32_t self = (uint32_t)(p - partitions);
     int64_t ready = ready_us(path->report, p->job);
     *synth = NULL;
@@ -196,7 +195,7 @@ static const struct timeline_partition *before_synthesis(struct path *path,
     const struct moment *m = latest(&path->synth_frees, 0, p->synth_start_us, self);
     if (!m || m->time_us <= ready)
         return NULL;
-    const struct timeline_partition *q = &partitions[m->index];
+    const struct waterfall_partition *q = &partitions[m->index];
     explain(path, p->job, p, m->time_us);
     const struct moment *end = latest(&path->all_ends, 0, m->time_us, m->index);
     if (end && end->time_us > q->synth_end_us) {
@@ -211,8 +210,8 @@ static const struct timeline_partition *before_synthesis(struct path *path,
 /* Follows a job from its end to its beginning, by way of other jobs' partitions. */
 static void follow(struct path *path, uint32_t job, size_t *steps_left)
 {
-    const struct timeline_report *report = path->report;
-    const struct timeline_partition *p = report_last_partition(report, &report->jobs[job]);
+    const struct waterfall_report *report = path->report;
+    const struct waterfall_partition *p = report_last_partition(report, &report->jobs[job]);
     if (!p || !p->complete) {
         explain(path, job, p, report->jobs[job].start_us);
         return;
@@ -220,14 +219,14 @@ static void follow(struct path *path, uint32_t job, size_t *steps_left)
     while (*steps_left && !path->failed && path->at_us > path->from_us) {
         (*steps_left)--;
         explain(path, p->job, p, p->gpu_start_us);
-        const struct timeline_partition *q = blocked_by_device(path, p);
+        const struct waterfall_partition *q = blocked_by_device(path, p);
         if (q) {
             explain(path, p->job, p, q->gpu_end_us);
             p = q;
             continue;
         }
         for (q = NULL; !q && *steps_left && path->at_us > path->from_us; (*steps_left)--) {
-            const struct timeline_partition *synth;
+            const struct waterfall_partition *synth;
             explain(path, p->job, p, p->synth_start_us);
             q = before_synthesis(path, p, &synth);
             if (!q && !synth) {
@@ -261,7 +260,7 @@ static void walk_back(struct path *path, size_t steps_max)
    is told as it looked to this one. */
 static void walk_job(struct path *path, uint32_t job, size_t steps_max)
 {
-    const struct timeline_job *of = &path->report->jobs[job];
+    const struct waterfall_job *of = &path->report->jobs[job];
     path->of_job = job;
     path->from_us = of->start_us;
     path->at_us = of->end_us;
@@ -269,12 +268,12 @@ static void walk_job(struct path *path, uint32_t job, size_t steps_max)
     explain(path, job, report_last_partition(path->report, of), of->start_us);
 }
 
-enum cuzk_status report_find_path(struct timeline_report *report, struct timeline_run *run,
+enum cuzk_status report_find_path(struct waterfall_report *report, struct waterfall_run *run,
                                   struct cuzk_error *err)
 {
     if (run->job_count == 0)
         return CUZK_OK;
-    const struct timeline_job *last = &report->jobs[run->jobs + run->job_count - 1];
+    const struct waterfall_job *last = &report->jobs[run->jobs + run->job_count - 1];
     size_t from = report->jobs[run->jobs].partitions;
     size_t to = last->partitions + last->partition_count;
     struct path path = {.report = report, .run = run};

@@ -2,23 +2,23 @@
 
 #include <string.h>
 
-bool style_wants_run(const struct timeline_style *style, const struct timeline_run *run)
+bool style_wants_run(const struct waterfall_style *style, const struct waterfall_run *run)
 {
     return !style->run || strcmp(style->run, run->label.data) == 0;
 }
 
-bool style_wants_job(const struct timeline_style *style, const struct timeline_job *job)
+bool style_wants_job(const struct waterfall_style *style, const struct waterfall_job *job)
 {
     return !style->job || strstr(job->label, style->job);
 }
 
-size_t style_jobs_max(const struct timeline_style *style)
+size_t style_jobs_max(const struct waterfall_style *style)
 {
     return style->jobs_max ? style->jobs_max : JOBS_MAX_DEFAULT;
 }
 
-size_t style_count_jobs(const struct timeline_report *report, const struct timeline_style *style,
-                        const struct timeline_run *run)
+size_t style_count_jobs(const struct waterfall_report *report, const struct waterfall_style *style,
+                        const struct waterfall_run *run)
 {
     size_t count = 0;
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++)
@@ -28,7 +28,7 @@ size_t style_count_jobs(const struct timeline_report *report, const struct timel
 
 void text_add_ms(struct text *out, int64_t time_us)
 {
-    if (time_us == TIMELINE_NONE)
+    if (time_us == WATERFALL_NONE)
         text_add(out, "null");
     else if (time_us % 1000 == 0)
         text_add(out, "%lld", (long long)(time_us / 1000));
@@ -85,17 +85,17 @@ const char *confidence_word(double confidence)
 
 int64_t time_between(int64_t start_us, int64_t end_us)
 {
-    return start_us >= 0 && end_us >= 0 ? end_us - start_us : TIMELINE_NONE;
+    return start_us >= 0 && end_us >= 0 ? end_us - start_us : WATERFALL_NONE;
 }
 
-const char *outcome_word(const struct timeline_job *job)
+const char *outcome_word(const struct waterfall_job *job)
 {
     switch (job->outcome) {
-    case TIMELINE_OUTCOME_DONE:
+    case WATERFALL_OUTCOME_DONE:
         return job->complete ? "done" : "done, events missing";
-    case TIMELINE_OUTCOME_FAILED:
+    case WATERFALL_OUTCOME_FAILED:
         return "failed";
-    case TIMELINE_OUTCOME_CANCELLED:
+    case WATERFALL_OUTCOME_CANCELLED:
         return "cancelled";
     default:
         return job->complete ? "complete" : "incomplete";

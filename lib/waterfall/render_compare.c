@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-static const struct timeline_run *find_run(const struct timeline_report *report, const char *label)
+static const struct waterfall_run *find_run(const struct waterfall_report *report,
+                                            const char *label)
 {
     for (size_t i = 0; i < report->run_count; i++)
         if (strcmp(report->runs[i].label.data, label) == 0)
@@ -24,34 +25,34 @@ static double seconds(int64_t time_us)
     return (double)time_us / 1e6;
 }
 
-static double time_of(const struct timeline_run *run)
+static double time_of(const struct waterfall_run *run)
 {
     return seconds(run->end_us - run->start_us);
 }
 
-static double per_minute(const struct timeline_run *run)
+static double per_minute(const struct waterfall_run *run)
 {
     return time_of(run) > 0 ? 60 * (double)run->complete / time_of(run) : 0;
 }
 
-/* Share of the devices' time, in percent: of a cause, or with TIMELINE_CAUSE_COUNT of being busy.
+/* Share of the devices' time, in percent: of a cause, or with WATERFALL_CAUSE_COUNT of being busy.
  */
-static double device_share(const struct timeline_run *run, enum timeline_cause cause)
+static double device_share(const struct waterfall_run *run, enum waterfall_cause cause)
 {
     double part = 0, whole = time_of(run) * (double)run->device_count;
     for (size_t d = 0; d < run->device_count; d++)
-        part += seconds(cause == TIMELINE_CAUSE_COUNT ? run->devices[d].busy_us
-                                                      : run->devices[d].idle_by_cause_us[cause]);
+        part += seconds(cause == WATERFALL_CAUSE_COUNT ? run->devices[d].busy_us
+                                                       : run->devices[d].idle_by_cause_us[cause]);
     return whole > 0 ? 100 * part / whole : 0;
 }
 
 /* Mean time of a part over the run's jobs, in seconds. */
-static double part_of(const struct timeline_run *run, enum timeline_part part)
+static double part_of(const struct waterfall_run *run, enum waterfall_part part)
 {
     return run->job_count ? seconds(run->split_us[part]) / (double)run->job_count : 0;
 }
 
-static void add_pair(struct text *out, const struct timeline_run *a, const struct timeline_run *b)
+static void add_pair(struct text *out, const struct waterfall_run *a, const struct waterfall_run *b)
 {
     struct text name = {0};
     text_add(out, "A: ");
@@ -69,45 +70,46 @@ static void add_pair(struct text *out, const struct timeline_run *a, const struc
     add_row(out, "channel, mean", seconds(a->channel.mean), seconds(b->channel.mean), "s");
     add_row(out, "device, mean", seconds(a->device.mean), seconds(b->device.mean), "s");
     add_row(out, "syntheses at once", a->synth_level.mean, b->synth_level.mean, "");
-    add_row(out, "device busy", device_share(a, TIMELINE_CAUSE_COUNT),
-            device_share(b, TIMELINE_CAUSE_COUNT), "%");
-    for (unsigned c = 0; c < TIMELINE_CAUSE_COUNT; c++) {
-        double of_a = device_share(a, (enum timeline_cause)c);
-        double of_b = device_share(b, (enum timeline_cause)c);
+    add_row(out, "device busy", device_share(a, WATERFALL_CAUSE_COUNT),
+            device_share(b, WATERFALL_CAUSE_COUNT), "%");
+    for (unsigned c = 0; c < WATERFALL_CAUSE_COUNT; c++) {
+        double of_a = device_share(a, (enum waterfall_cause)c);
+        double of_b = device_share(b, (enum waterfall_cause)c);
         if (of_a <= 0 && of_b <= 0)
             continue;
         name.len = 0;
-        text_add(&name, "idle, %s", timeline_cause_name((enum timeline_cause)c));
+        text_add(&name, "idle, %s", waterfall_cause_name((enum waterfall_cause)c));
         add_row(out, name.failed ? "" : name.data, of_a, of_b, "%");
     }
-    for (unsigned p = 0; p < TIMELINE_PART_COUNT; p++) {
-        double of_a = part_of(a, (enum timeline_part)p), of_b = part_of(b, (enum timeline_part)p);
+    for (unsigned p = 0; p < WATERFALL_PART_COUNT; p++) {
+        double of_a = part_of(a, (enum waterfall_part)p), of_b = part_of(b, (enum waterfall_part)p);
         if (of_a <= 0 && of_b <= 0)
             continue;
         name.len = 0;
-        text_add(&name, "of a job, %s", timeline_part_name((enum timeline_part)p));
+        text_add(&name, "of a job, %s", waterfall_part_name((enum waterfall_part)p));
         add_row(out, name.failed ? "" : name.data, of_a, of_b, "s");
     }
     text_add(out, "  bottleneck: %s (%.0f %%) -> %s (%.0f %%)\n\n",
-             timeline_bottleneck_name(a->verdict.bottleneck), 100 * a->verdict.confidence,
-             timeline_bottleneck_name(b->verdict.bottleneck), 100 * b->verdict.confidence);
+             waterfall_bottleneck_name(a->verdict.bottleneck), 100 * a->verdict.confidence,
+             waterfall_bottleneck_name(b->verdict.bottleneck), 100 * b->verdict.confidence);
     out->failed |= name.failed;
     text_free(&name);
 }
 
-size_t timeline_render_compare(const struct timeline_report *a, const char *run_a,
-                               const struct timeline_report *b, const char *run_b, struct text *out)
+size_t waterfall_render_compare(const struct waterfall_report *a, const char *run_a,
+                                const struct waterfall_report *b, const char *run_b,
+                                struct text *out)
 {
     size_t pairs = 0;
     if (run_a && run_b) {
-        const struct timeline_run *x = find_run(a, run_a), *y = find_run(b, run_b);
+        const struct waterfall_run *x = find_run(a, run_a), *y = find_run(b, run_b);
         if (!x || !y)
             return 0;
         add_pair(out, x, y);
         return 1;
     }
     for (size_t i = 0; i < a->run_count; i++) {
-        const struct timeline_run *y = find_run(b, a->runs[i].label.data);
+        const struct waterfall_run *y = find_run(b, a->runs[i].label.data);
         if (!y)
             continue;
         add_pair(out, &a->runs[i], y);

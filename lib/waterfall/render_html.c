@@ -13,8 +13,8 @@ enum { LANE_HEIGHT = 14, DEVICE_HEIGHT = 24, LANES_MAX = 6000 };
 
 struct page {
     struct text *out;
-    const struct timeline_report *report;
-    const struct timeline_style *style;
+    const struct waterfall_report *report;
+    const struct waterfall_style *style;
 };
 
 static double ms(int64_t time_us)
@@ -40,7 +40,7 @@ static void add_lines(struct text *out, const char *const *lines)
 
 static void add_head(const struct page *page)
 {
-    const struct timeline_log *log = page->report->log;
+    const struct waterfall_log *log = page->report->log;
     text_add(page->out,
              "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
              "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
@@ -71,7 +71,7 @@ static void add_legend_item(struct text *out, const char *class, const char *wor
              class, words);
 }
 
-static void add_legend(struct text *out, const struct timeline_run *run)
+static void add_legend(struct text *out, const struct waterfall_run *run)
 {
     text_add(out, "<ul class=\"legend\" aria-label=\"Colours of the work\">\n");
     add_legend_item(out, "c-before", "there, before or between");
@@ -82,7 +82,7 @@ static void add_legend(struct text *out, const struct timeline_run *run)
     add_legend_item(out, "c-open", "open-ended: an event is missing");
     text_add(out,
              "</ul>\n<ul class=\"legend\" aria-label=\"Colours of the devices' idle time\">\n");
-    for (unsigned c = 0; c < TIMELINE_CAUSE_COUNT; c++) {
+    for (unsigned c = 0; c < WATERFALL_CAUSE_COUNT; c++) {
         int64_t time = 0;
         for (size_t d = 0; d < run->device_count; d++)
             time += run->devices[d].idle_by_cause_us[c];
@@ -91,8 +91,8 @@ static void add_legend(struct text *out, const struct timeline_run *run)
         text_add(out,
                  "<li><svg aria-hidden=\"true\"><rect class=\"i-%s\" width=\"14\" "
                  "height=\"14\"/></svg>idle: %s</li>\n",
-                 timeline_cause_name((enum timeline_cause)c),
-                 timeline_cause_words((enum timeline_cause)c));
+                 waterfall_cause_name((enum waterfall_cause)c),
+                 waterfall_cause_words((enum waterfall_cause)c));
     }
     text_add(out, "</ul>\n");
 }
@@ -100,7 +100,7 @@ static void add_legend(struct text *out, const struct timeline_run *run)
 /* ---- The picture ---- */
 
 /* A rectangle from start to end in the lane at y; `words` replaces the class's name in its text. */
-static void add_rect(struct text *out, const struct timeline_run *run, const char *class,
+static void add_rect(struct text *out, const struct waterfall_run *run, const char *class,
                      int64_t start_us, int64_t end_us, unsigned y, unsigned height,
                      const char *words)
 {
@@ -117,32 +117,32 @@ static void open_lane(struct text *out, const char *name, int32_t partition)
 {
     text_add(out, "<g data-n=\"");
     text_add_html(out, name);
-    if (partition != TIMELINE_NONE)
+    if (partition != WATERFALL_NONE)
         text_add(out, " p%d", partition);
     text_add(out, "\">");
 }
 
-static void add_device_lane(struct text *out, const struct timeline_run *run,
-                            const struct timeline_device *device, unsigned y)
+static void add_device_lane(struct text *out, const struct waterfall_run *run,
+                            const struct waterfall_device *device, unsigned y)
 {
     text_add(out, "<g data-n=\"device %d\">", device->id);
     for (size_t i = 0; i < device->stretch_count; i++) {
-        const struct timeline_stretch *stretch = &device->stretches[i];
-        if (stretch->cause == TIMELINE_CAUSE_COUNT) {
+        const struct waterfall_stretch *stretch = &device->stretches[i];
+        if (stretch->cause == WATERFALL_CAUSE_COUNT) {
             add_rect(out, run, "c-device", stretch->start_us, stretch->end_us, y + 2,
                      DEVICE_HEIGHT - 4, "busy");
             continue;
         }
         char class[48] = "i-";
-        strncat(class, timeline_cause_name(stretch->cause), sizeof class - 3);
+        strncat(class, waterfall_cause_name(stretch->cause), sizeof class - 3);
         add_rect(out, run, class, stretch->start_us, stretch->end_us, y + 7, DEVICE_HEIGHT - 14,
-                 timeline_cause_words(stretch->cause));
+                 waterfall_cause_words(stretch->cause));
     }
     text_add(out, "</g>\n");
 }
 
-static void add_partition_lane(struct text *out, const struct timeline_run *run,
-                               const struct timeline_job *job, const struct timeline_partition *p,
+static void add_partition_lane(struct text *out, const struct waterfall_run *run,
+                               const struct waterfall_job *job, const struct waterfall_partition *p,
                                unsigned y)
 {
     static const struct {
@@ -154,7 +154,7 @@ static void add_partition_lane(struct text *out, const struct timeline_run *run,
                                 {"c-device", "device"}};
     open_lane(out, job->label, p->index);
     for (enum stage s = 0; s < STAGE_COUNT - 1; s++) {
-        int64_t start = partition_stage_us(p, s), end = TIMELINE_NONE;
+        int64_t start = partition_stage_us(p, s), end = WATERFALL_NONE;
         enum stage next = s + 1;
         while (next < STAGE_COUNT && (end = partition_stage_us(p, next)) < 0)
             next++;
@@ -167,25 +167,25 @@ static void add_partition_lane(struct text *out, const struct timeline_run *run,
     text_add(out, "</g>\n");
 }
 
-static void add_job_lane(const struct page *page, const struct timeline_run *run, size_t index,
+static void add_job_lane(const struct page *page, const struct waterfall_run *run, size_t index,
                          unsigned y)
 {
-    const struct timeline_report *report = page->report;
-    const struct timeline_job *job = &report->jobs[index];
-    open_lane(page->out, job->label, TIMELINE_NONE);
+    const struct waterfall_report *report = page->report;
+    const struct waterfall_job *job = &report->jobs[index];
+    open_lane(page->out, job->label, WATERFALL_NONE);
     add_rect(page->out, run, "c-before", job->start_us, job->end_us, y + 4, LANE_HEIGHT - 8,
              outcome_word(job));
     for (size_t i = report->job_intervals[index]; i < report->job_intervals[index + 1]; i++) {
-        const struct timeline_interval *interval = &report->intervals[i];
+        const struct waterfall_interval *interval = &report->intervals[i];
         const char *words = NULL;
         switch (interval->span) {
-        case TIMELINE_SPAN_FINISH:
+        case TRACE_SPAN_FINISH:
             words = "finishing";
             break;
-        case TIMELINE_SPAN_VERIFY:
+        case TRACE_SPAN_VERIFY:
             words = "verification";
             break;
-        case TIMELINE_SPAN_REPLY:
+        case TRACE_SPAN_REPLY:
             words = "reply";
             break;
         default:
@@ -200,7 +200,7 @@ static void add_job_lane(const struct page *page, const struct timeline_run *run
 /* Which jobs are drawn, so that names and lanes agree. */
 static bool is_drawn(const struct page *page, size_t job, size_t *drawn, size_t *lanes)
 {
-    const struct timeline_job *of = &page->report->jobs[job];
+    const struct waterfall_job *of = &page->report->jobs[job];
     if (!style_wants_job(page->style, of) || *drawn >= style_jobs_max(page->style) ||
         *lanes + of->partition_count + 1 > LANES_MAX)
         return false;
@@ -209,7 +209,7 @@ static bool is_drawn(const struct page *page, size_t job, size_t *drawn, size_t 
     return true;
 }
 
-static void add_names(const struct page *page, const struct timeline_run *run)
+static void add_names(const struct page *page, const struct waterfall_run *run)
 {
     struct text *out = page->out;
     size_t drawn = 0, lanes = 0;
@@ -217,7 +217,7 @@ static void add_names(const struct page *page, const struct timeline_run *run)
     for (size_t d = 0; d < run->device_count; d++)
         text_add(out, "<div class=\"dev\">device %d</div>\n", run->devices[d].id);
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++) {
-        const struct timeline_job *job = &page->report->jobs[j];
+        const struct waterfall_job *job = &page->report->jobs[j];
         if (!is_drawn(page, j, &drawn, &lanes))
             continue;
         text_add(out, "<div class=\"job\" title=\"");
@@ -226,8 +226,8 @@ static void add_names(const struct page *page, const struct timeline_run *run)
         text_add_html(out, job->label);
         text_add(out, "</div>\n");
         for (size_t i = 0; i < job->partition_count; i++) {
-            const struct timeline_partition *p = &page->report->partitions[job->partitions + i];
-            if (p->index == TIMELINE_NONE)
+            const struct waterfall_partition *p = &page->report->partitions[job->partitions + i];
+            if (p->index == WATERFALL_NONE)
                 text_add(out, "<div>whole</div>\n");
             else
                 text_add(out, "<div>p%d%s</div>\n", p->index, p->attempt ? ", again" : "");
@@ -236,14 +236,14 @@ static void add_names(const struct page *page, const struct timeline_run *run)
     text_add(out, "</div>\n");
 }
 
-static void add_lanes(const struct page *page, const struct timeline_run *run)
+static void add_lanes(const struct page *page, const struct waterfall_run *run)
 {
     size_t drawn = 0, lanes = 0;
     unsigned y = 0;
     for (size_t d = 0; d < run->device_count; d++, y += DEVICE_HEIGHT)
         add_device_lane(page->out, run, &run->devices[d], y);
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++) {
-        const struct timeline_job *job = &page->report->jobs[j];
+        const struct waterfall_job *job = &page->report->jobs[j];
         if (!is_drawn(page, j, &drawn, &lanes))
             continue;
         add_job_lane(page, run, j, y);
@@ -254,7 +254,7 @@ static void add_lanes(const struct page *page, const struct timeline_run *run)
     }
 }
 
-static void add_chart(const struct page *page, const struct timeline_run *run, size_t index)
+static void add_chart(const struct page *page, const struct waterfall_run *run, size_t index)
 {
     struct text *out = page->out;
     size_t drawn = 0, lanes = 0;
@@ -301,14 +301,14 @@ struct levels {
 };
 
 /* The first bin whose middle is not before a moment. */
-static size_t bin_of(const struct timeline_run *run, int64_t time_us)
+static size_t bin_of(const struct waterfall_run *run, int64_t time_us)
 {
     double at = (double)(time_us - run->start_us) / (double)(run->end_us - run->start_us);
     double bin = at * BINS + 0.5;
     return bin <= 0 ? 0 : bin >= BINS ? BINS : (size_t)bin;
 }
 
-static void add_level(int32_t *levels, const struct timeline_run *run, int64_t start_us,
+static void add_level(int32_t *levels, const struct waterfall_run *run, int64_t start_us,
                       int64_t end_us)
 {
     if (start_us < 0 || end_us < start_us)
@@ -328,14 +328,14 @@ static void add_line(struct text *out, const char *class, const int32_t *levels,
     text_add(out, "\"/>\n");
 }
 
-static void add_levels(const struct page *page, const struct timeline_run *run)
+static void add_levels(const struct page *page, const struct waterfall_run *run)
 {
     struct levels levels = {{0}, {0}, {0}, {0}};
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++) {
-        const struct timeline_job *job = &page->report->jobs[j];
+        const struct waterfall_job *job = &page->report->jobs[j];
         add_level(levels.jobs, run, job->start_us, job->end_us);
         for (size_t i = 0; i < job->partition_count; i++) {
-            const struct timeline_partition *p = &page->report->partitions[job->partitions + i];
+            const struct waterfall_partition *p = &page->report->partitions[job->partitions + i];
             add_level(levels.synth, run, p->synth_start_us, p->synth_end_us);
             add_level(levels.ready, run, p->sent_us, p->picked_us);
             add_level(levels.device, run, p->gpu_start_us, p->gpu_end_us);
@@ -365,7 +365,7 @@ static void add_levels(const struct page *page, const struct timeline_run *run)
 
 /* ---- Tables ---- */
 
-static void add_device_table(struct text *out, const struct timeline_run *run)
+static void add_device_table(struct text *out, const struct waterfall_run *run)
 {
     int64_t time = run->end_us - run->start_us;
     text_add(out, "<h3>Devices</h3>\n<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">"
@@ -374,7 +374,7 @@ static void add_device_table(struct text *out, const struct timeline_run *run)
                   "because</th></tr></thead>\n"
                   "<tbody>\n");
     for (size_t d = 0; d < run->device_count; d++) {
-        const struct timeline_device *device = &run->devices[d];
+        const struct waterfall_device *device = &run->devices[d];
         text_add(out, "<tr><th scope=\"row\">%d</th><td>%.1f %%</td><td>", device->id,
                  share(device->busy_us, time));
         if (device->phases_us >= 0)
@@ -382,10 +382,10 @@ static void add_device_table(struct text *out, const struct timeline_run *run)
         else
             text_add(out, "not in the log");
         text_add(out, "</td><td>%.1f %%</td><td class=\"words\">", share(device->idle_us, time));
-        for (unsigned c = 0; c < TIMELINE_CAUSE_COUNT; c++)
+        for (unsigned c = 0; c < WATERFALL_CAUSE_COUNT; c++)
             if (device->idle_by_cause_us[c])
                 text_add(
-                    out, "%s: %.2f %% (%.3f s)<br>", timeline_cause_words((enum timeline_cause)c),
+                    out, "%s: %.2f %% (%.3f s)<br>", waterfall_cause_words((enum waterfall_cause)c),
                     share(device->idle_by_cause_us[c], time), seconds(device->idle_by_cause_us[c]));
         text_add(out, "</td></tr>\n");
     }
@@ -393,7 +393,7 @@ static void add_device_table(struct text *out, const struct timeline_run *run)
 }
 
 static void add_duration_row(struct text *out, const char *name,
-                             const struct timeline_distribution *d)
+                             const struct waterfall_distribution *d)
 {
     if (d->count)
         text_add(out,
@@ -403,7 +403,7 @@ static void add_duration_row(struct text *out, const char *name,
                  seconds(d->p90), seconds(d->p95), seconds(d->max));
 }
 
-static void add_duration_table(struct text *out, const struct timeline_run *run)
+static void add_duration_table(struct text *out, const struct waterfall_run *run)
 {
     double time = seconds(run->end_us - run->start_us);
     text_add(out, "<h3>Durations in seconds</h3>\n<div class=\"scroll\"><table>\n<thead><tr>"
@@ -420,18 +420,18 @@ static void add_duration_table(struct text *out, const struct timeline_run *run)
              time > 0 ? 60 * (double)run->complete / time : 0, run->little_l, run->little_lambda_w);
 }
 
-static void add_path(struct text *out, const struct timeline_run *run)
+static void add_path(struct text *out, const struct waterfall_run *run)
 {
     int64_t time = run->end_us - run->start_us;
     text_add(out, "<h3>Critical path</h3>\n<p>What the run's end waited for, step by step:");
-    for (unsigned p = 0; p < TIMELINE_PART_COUNT; p++)
+    for (unsigned p = 0; p < WATERFALL_PART_COUNT; p++)
         if (run->path_us[p])
-            text_add(out, " %s %.1f %%;", timeline_part_words((enum timeline_part)p),
+            text_add(out, " %s %.1f %%;", waterfall_part_words((enum waterfall_part)p),
                      share(run->path_us[p], time));
     text_add(out, " nothing submitted %.1f %%.</p>\n", share(run->path_nothing_us, time));
 }
 
-static void add_partition_cells(struct text *out, const struct timeline_partition *p)
+static void add_partition_cells(struct text *out, const struct waterfall_partition *p)
 {
     const int64_t times[] = {time_between(p->synth_start_us, p->synth_end_us),
                              time_between(p->synth_end_us, p->gpu_start_us),
@@ -443,7 +443,7 @@ static void add_partition_cells(struct text *out, const struct timeline_partitio
             text_add(out, "<td>missing</td>");
 }
 
-static void add_job_table(const struct page *page, const struct timeline_run *run)
+static void add_job_table(const struct page *page, const struct waterfall_run *run)
 {
     struct text *out = page->out;
     size_t drawn = 0, lanes = 0;
@@ -454,7 +454,7 @@ static void add_job_table(const struct page *page, const struct timeline_run *ru
              "<th scope=\"col\">wall</th><th scope=\"col\">synthesis</th>"
              "<th scope=\"col\">wait</th><th scope=\"col\">device</th></tr></thead>\n<tbody>\n");
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++) {
-        const struct timeline_job *job = &page->report->jobs[j];
+        const struct waterfall_job *job = &page->report->jobs[j];
         if (!is_drawn(page, j, &drawn, &lanes))
             continue;
         text_add(out, "<tr><th scope=\"row\">");
@@ -462,7 +462,7 @@ static void add_job_table(const struct page *page, const struct timeline_run *ru
         text_add(out, "</th><td>all</td><td>%s</td><td>%.3f</td><td></td><td></td><td></td></tr>\n",
                  outcome_word(job), seconds(job->end_us - job->start_us));
         for (size_t i = 0; i < job->partition_count; i++) {
-            const struct timeline_partition *p = &page->report->partitions[job->partitions + i];
+            const struct waterfall_partition *p = &page->report->partitions[job->partitions + i];
             text_add(out, "<tr><td></td><td>%d</td><td>%s</td><td></td>", p->index,
                      p->complete ? "complete" : "incomplete");
             add_partition_cells(out, p);
@@ -475,7 +475,7 @@ static void add_job_table(const struct page *page, const struct timeline_run *ru
 static void add_run(const struct page *page, size_t index)
 {
     struct text *out = page->out;
-    const struct timeline_run *run = &page->report->runs[index];
+    const struct waterfall_run *run = &page->report->runs[index];
     text_add(out, "<section aria-labelledby=\"run-%zu\">\n<h2 id=\"run-%zu\">Run ", index, index);
     text_add_html(out, run->label.data);
     text_add(out, "</h2>\n<p>%.3f s, %zu jobs, %zu complete, %zu incomplete%s",
@@ -502,7 +502,7 @@ static void add_run(const struct page *page, size_t index)
 
 static void add_missing(const struct page *page)
 {
-    const struct timeline_report *report = page->report;
+    const struct waterfall_report *report = page->report;
     struct text *out = page->out;
     enum { SHOWN = 200 };
     if (report->warning_count == 0)
@@ -515,13 +515,14 @@ static void add_missing(const struct page *page)
         text_add(out, "</li>\n");
     }
     for (size_t i = 0; i < report->unpaired_count && i < SHOWN; i++) {
-        const struct timeline_unpaired *u = &report->unpaired[i];
-        text_add(out, "<li>%s at %.3f s without partner: ",
-                 timeline_kind_name((enum timeline_kind)u->kind), seconds(u->time_us));
+        const struct waterfall_unpaired *u = &report->unpaired[i];
+        text_add(out,
+                 "<li>%s at %.3f s without partner: ", trace_kind_name((enum trace_kind)u->kind),
+                 seconds(u->time_us));
         text_add_html(out, u->job == NO_JOB ? "no job" : report->jobs[u->job].label);
         text_add(out, u->partition >= 0 ? " p%d</li>\n" : "</li>\n", u->partition);
     }
-    for (size_t i = 0; i < report->log->lines_skipped && i < TIMELINE_SKIPPED_MAX; i++) {
+    for (size_t i = 0; i < report->log->lines_skipped && i < WATERFALL_SKIPPED_MAX; i++) {
         text_add(out, "<li>line %llu: ", (unsigned long long)report->log->skipped[i].line);
         text_add_html(out, report->log->skipped[i].why);
         text_add(out, ": <code>");
@@ -531,8 +532,8 @@ static void add_missing(const struct page *page)
     text_add(out, "</ul>\n</section>\n");
 }
 
-void timeline_render_html(const struct timeline_report *report, const struct timeline_style *style,
-                          struct text *out)
+void waterfall_render_html(const struct waterfall_report *report,
+                           const struct waterfall_style *style, struct text *out)
 {
     struct page page = {out, report, style};
     add_head(&page);
@@ -552,23 +553,22 @@ void timeline_render_html(const struct timeline_report *report, const struct tim
     text_add(out, "</script>\n</body>\n</html>\n");
 }
 
-enum cuzk_status timeline_live_page(struct timeline *timeline, struct text *out,
-                                    struct cuzk_error *err)
+enum cuzk_status waterfall_live_page(struct trace *trace, struct text *out, struct cuzk_error *err)
 {
-    struct timeline_record *records = NULL;
+    struct trace_record *records = NULL;
     size_t count = 0;
-    struct timeline_log log = {0};
-    struct timeline_report report = {0};
-    const struct timeline_style style = {.live = true};
-    enum cuzk_status status = timeline_history(timeline, &records, &count, err);
+    struct waterfall_log log = {0};
+    struct waterfall_report report = {0};
+    const struct waterfall_style style = {.live = true};
+    enum cuzk_status status = trace_history(trace, &records, &count, err);
     if (status == CUZK_OK)
-        status = timeline_log_add_records(&log, records, count, err);
+        status = waterfall_log_add_records(&log, records, count, err);
     if (status == CUZK_OK)
-        status = timeline_analyse(&log, NULL, &report, err);
+        status = waterfall_analyse(&log, NULL, &report, err);
     if (status == CUZK_OK)
-        timeline_render_html(&report, &style, out);
-    timeline_report_free(&report);
-    timeline_log_free(&log);
+        waterfall_render_html(&report, &style, out);
+    waterfall_report_free(&report);
+    waterfall_log_free(&log);
     mem_free(records);
     return status;
 }

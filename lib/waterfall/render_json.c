@@ -1,18 +1,18 @@
 /* The report for programs. */
 #include "waterfall/render.h"
 
-static void add_parts(struct text *out, const int64_t parts[TIMELINE_PART_COUNT])
+static void add_parts(struct text *out, const int64_t parts[WATERFALL_PART_COUNT])
 {
     text_add(out, "{");
-    for (unsigned p = 0; p < TIMELINE_PART_COUNT; p++) {
-        text_add(out, "%s\"%s\":", p ? "," : "", timeline_part_name((enum timeline_part)p));
+    for (unsigned p = 0; p < WATERFALL_PART_COUNT; p++) {
+        text_add(out, "%s\"%s\":", p ? "," : "", waterfall_part_name((enum waterfall_part)p));
         text_add_ms(out, parts[p]);
     }
     text_add(out, "}");
 }
 
 static void add_distribution(struct text *out, const char *name,
-                             const struct timeline_distribution *d)
+                             const struct waterfall_distribution *d)
 {
     const struct {
         const char *name;
@@ -22,12 +22,12 @@ static void add_distribution(struct text *out, const char *name,
     text_add(out, "\"%s\":{\"count\":%zu", name, d->count);
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         text_add(out, ",\"%s\":", fields[i].name);
-        text_add_ms(out, d->count ? fields[i].value : TIMELINE_NONE);
+        text_add_ms(out, d->count ? fields[i].value : WATERFALL_NONE);
     }
     text_add(out, "}");
 }
 
-static void add_device(struct text *out, const struct timeline_device *device)
+static void add_device(struct text *out, const struct waterfall_device *device)
 {
     text_add(out, "{\"id\":%d,\"busy_ms\":", device->id);
     text_add_ms(out, device->busy_us);
@@ -37,38 +37,38 @@ static void add_device(struct text *out, const struct timeline_device *device)
     text_add_ms(out, device->spans_us);
     text_add(out, ",\"phases_ms\":");
     text_add_ms(out, device->phases_us);
-    for (unsigned p = 0; p < TIMELINE_PHASE_COUNT; p++) {
-        text_add(out, ",\"%s_ms\":", timeline_phase_name((enum timeline_phase)p));
+    for (unsigned p = 0; p < WATERFALL_PHASE_COUNT; p++) {
+        text_add(out, ",\"%s_ms\":", waterfall_phase_name((enum waterfall_phase)p));
         text_add_ms(out, device->phase_us[p]);
     }
     text_add(out, ",\"idle_by_cause\":{");
-    for (unsigned c = 0; c < TIMELINE_CAUSE_COUNT; c++) {
-        text_add(out, "%s\"%s\":", c ? "," : "", timeline_cause_name((enum timeline_cause)c));
+    for (unsigned c = 0; c < WATERFALL_CAUSE_COUNT; c++) {
+        text_add(out, "%s\"%s\":", c ? "," : "", waterfall_cause_name((enum waterfall_cause)c));
         text_add_ms(out, device->idle_by_cause_us[c]);
     }
     text_add(out, "},\"idle\":[");
     bool first = true;
     for (size_t i = 0; i < device->stretch_count; i++) {
-        const struct timeline_stretch *stretch = &device->stretches[i];
-        if (stretch->cause == TIMELINE_CAUSE_COUNT)
+        const struct waterfall_stretch *stretch = &device->stretches[i];
+        if (stretch->cause == WATERFALL_CAUSE_COUNT)
             continue;
         text_add(out, "%s{\"start_ms\":", first ? "" : ",");
         text_add_ms(out, stretch->start_us);
         text_add(out, ",\"end_ms\":");
         text_add_ms(out, stretch->end_us);
-        text_add(out, ",\"cause\":\"%s\"}", timeline_cause_name(stretch->cause));
+        text_add(out, ",\"cause\":\"%s\"}", waterfall_cause_name(stretch->cause));
         first = false;
     }
     text_add(out, "]}");
 }
 
-static void add_level(struct text *out, const char *name, const struct timeline_level *level,
+static void add_level(struct text *out, const char *name, const struct waterfall_level *level,
                       const char *end)
 {
     text_add(out, "\"%s\":{\"mean\":%.3f,\"max\":%u}%s", name, level->mean, level->max, end);
 }
 
-static void add_run(struct text *out, const struct timeline_run *run)
+static void add_run(struct text *out, const struct waterfall_run *run)
 {
     text_add(out, "{\"label\":");
     text_add_json(out, run->label.data);
@@ -113,16 +113,16 @@ static void add_run(struct text *out, const struct timeline_run *run)
     else
         text_add(out, "null");
     text_add(out, ",\"verdict\":{\"bottleneck\":\"%s\",\"confidence\":%.2f,\"gain\":%.3f,\"text\":",
-             timeline_bottleneck_name(run->verdict.bottleneck), run->verdict.confidence,
+             waterfall_bottleneck_name(run->verdict.bottleneck), run->verdict.confidence,
              run->verdict.gain);
     text_add_json(out, run->verdict.text.data);
     text_add(out, "}}");
 }
 
-static void add_partition(struct text *out, const struct timeline_partition *p)
+static void add_partition(struct text *out, const struct waterfall_partition *p)
 {
     text_add(out, "{\"index\":");
-    if (p->index == TIMELINE_NONE)
+    if (p->index == WATERFALL_NONE)
         text_add(out, "null");
     else
         text_add(out, "%d", p->index);
@@ -136,8 +136,8 @@ static void add_partition(struct text *out, const struct timeline_partition *p)
     text_add(out, "}");
 }
 
-static void add_job(struct text *out, const struct timeline_report *report,
-                    const struct timeline_job *job)
+static void add_job(struct text *out, const struct waterfall_report *report,
+                    const struct waterfall_job *job)
 {
     text_add(out, "{\"id\":");
     text_add_json(out, job->label);
@@ -162,11 +162,11 @@ static void add_job(struct text *out, const struct timeline_report *report,
     text_add(out, "]}");
 }
 
-static void add_unpaired(struct text *out, const struct timeline_report *report,
-                         const struct timeline_unpaired *unpaired)
+static void add_unpaired(struct text *out, const struct waterfall_report *report,
+                         const struct waterfall_unpaired *unpaired)
 {
-    text_add(out, "{\"event\":\"%s\",\"time_ms\":",
-             timeline_kind_name((enum timeline_kind)unpaired->kind));
+    text_add(out,
+             "{\"event\":\"%s\",\"time_ms\":", trace_kind_name((enum trace_kind)unpaired->kind));
     text_add_ms(out, unpaired->time_us);
     text_add(out, ",\"job\":");
     if (unpaired->job == NO_JOB)
@@ -180,10 +180,10 @@ static void add_unpaired(struct text *out, const struct timeline_report *report,
     text_add(out, "}");
 }
 
-static void add_skipped(struct text *out, const struct timeline_log *log)
+static void add_skipped(struct text *out, const struct waterfall_log *log)
 {
-    for (size_t i = 0; i < log->lines_skipped && i < TIMELINE_SKIPPED_MAX; i++) {
-        const struct timeline_skipped *skipped = &log->skipped[i];
+    for (size_t i = 0; i < log->lines_skipped && i < WATERFALL_SKIPPED_MAX; i++) {
+        const struct waterfall_skipped *skipped = &log->skipped[i];
         text_add(out, "%s{\"line\":%llu,\"why\":", i ? "," : "", (unsigned long long)skipped->line);
         text_add_json(out, skipped->why);
         text_add(out, ",\"start\":");
@@ -192,10 +192,10 @@ static void add_skipped(struct text *out, const struct timeline_log *log)
     }
 }
 
-void timeline_render_json(const struct timeline_report *report, const struct timeline_style *style,
-                          struct text *out)
+void waterfall_render_json(const struct waterfall_report *report,
+                           const struct waterfall_style *style, struct text *out)
 {
-    const struct timeline_log *log = report->log;
+    const struct waterfall_log *log = report->log;
     const char *separator = "\n";
     text_add(out,
              "{\"lines\":{\"total\":%llu,\"timeline\":%llu,\"skipped\":%llu},\"lost\":%llu,"
@@ -212,7 +212,7 @@ void timeline_render_json(const struct timeline_report *report, const struct tim
     text_add(out, "],\n\"jobs\":[");
     separator = "\n";
     for (size_t i = 0; i < report->job_count; i++) {
-        const struct timeline_job *job = &report->jobs[i];
+        const struct waterfall_job *job = &report->jobs[i];
         if (!style_wants_run(style, &report->runs[job->run]) || !style_wants_job(style, job))
             continue;
         text_add(out, "%s", separator);

@@ -19,25 +19,25 @@ static void add_quoted(struct text *out, const char *string)
 static void add_cell(struct text *out, int64_t time_us)
 {
     text_add(out, ",");
-    if (time_us != TIMELINE_NONE)
+    if (time_us != WATERFALL_NONE)
         text_add_ms(out, time_us);
 }
 
 static void add_number(struct text *out, int32_t number)
 {
     text_add(out, ",");
-    if (number != TIMELINE_NONE)
+    if (number != WATERFALL_NONE)
         text_add(out, "%d", number);
 }
 
-void timeline_render_csv(const struct timeline_report *report, const struct timeline_style *style,
-                         struct text *out)
+void waterfall_render_csv(const struct waterfall_report *report,
+                          const struct waterfall_style *style, struct text *out)
 {
     text_add(out, "run,job,partition,attempt,complete,worker,device,synth_start_ms,synth_end_ms,"
                   "sent_ms,picked_ms,device_start_ms,device_end_ms,synth_ms,wait_ms,device_ms\n");
     for (size_t i = 0; i < report->partition_count; i++) {
-        const struct timeline_partition *p = &report->partitions[i];
-        const struct timeline_job *job = &report->jobs[p->job];
+        const struct waterfall_partition *p = &report->partitions[i];
+        const struct waterfall_job *job = &report->jobs[p->job];
         if (!style_wants_run(style, &report->runs[job->run]) || !style_wants_job(style, job))
             continue;
         add_quoted(out, report->runs[job->run].label.data);
@@ -96,27 +96,27 @@ static void add_slice(struct text *out, size_t pid, size_t tid, const char *name
                  (long long)(start_us >= 0 ? start_us : end_us));
     text_add(out, ",\"name\":\"%s\",\"pid\":%zu,\"tid\":%zu,\"args\":{\"job\":", name, pid, tid);
     text_add_json(out, job);
-    if (partition != TIMELINE_NONE)
+    if (partition != WATERFALL_NONE)
         text_add(out, ",\"partition\":%d", partition);
     text_add(out, "}}");
 }
 
-static const char *const span_names[TIMELINE_SPAN_COUNT] = {
+static const char *const span_names[TRACE_SPAN_COUNT] = {
 #define X(name, key) #name,
-    TIMELINE_SPAN_MAP(X)
+    TRACE_SPAN_MAP(X)
 #undef X
 };
 
 /* The track of a partition among the run's: the place of its attempt; tid 0 is for whole jobs. */
-static void add_partition(struct text *out, const struct timeline_report *report, size_t run,
+static void add_partition(struct text *out, const struct waterfall_report *report, size_t run,
                           size_t index, size_t first)
 {
-    const struct timeline_partition *p = &report->partitions[index];
+    const struct waterfall_partition *p = &report->partitions[index];
     const char *job = report->jobs[p->job].label;
     size_t pid = jobs_pid(run), tid = 2 * (index - first) + 2;
     char detail[48] = "";
     struct text number = {0};
-    if (p->index != TIMELINE_NONE)
+    if (p->index != WATERFALL_NONE)
         text_add(&number, " p%d", p->index);
     for (size_t i = 0; i < number.len && i < sizeof detail - 1; i++)
         detail[i] = number.data[i];
@@ -125,28 +125,28 @@ static void add_partition(struct text *out, const struct timeline_report *report
     add_slice(out, pid, tid, "synth", p->synth_start_us, p->synth_end_us, job, p->index);
     add_slice(out, pid, tid, "wait", p->sent_us, p->picked_us, job, p->index);
     add_slice(out, pid, tid, "device", p->gpu_start_us, p->gpu_end_us, job, p->index);
-    if (p->worker != TIMELINE_NONE)
+    if (p->worker != WATERFALL_NONE)
         add_slice(out, devices_pid(run), (size_t)p->worker + 1, "proving", p->gpu_start_us,
                   p->gpu_end_us, job, p->index);
 }
 
-static void add_run(struct text *out, const struct timeline_report *report,
-                    const struct timeline_style *style, size_t index)
+static void add_run(struct text *out, const struct waterfall_report *report,
+                    const struct waterfall_style *style, size_t index)
 {
-    const struct timeline_run *run = &report->runs[index];
+    const struct waterfall_run *run = &report->runs[index];
     if (!style_wants_run(style, run))
         return;
     add_name(out, "process_name", jobs_pid(index), 0, run->label.data, ": jobs");
     add_name(out, "process_name", devices_pid(index), 0, run->label.data, ": device workers");
     for (size_t d = 0; d < run->device_count; d++)
         for (size_t i = 0; i < run->devices[d].stretch_count; i++) {
-            const struct timeline_stretch *stretch = &run->devices[d].stretches[i];
-            if (stretch->cause != TIMELINE_CAUSE_COUNT)
-                add_slice(out, devices_pid(index), 100000 + d, timeline_cause_name(stretch->cause),
-                          stretch->start_us, stretch->end_us, "idle", TIMELINE_NONE);
+            const struct waterfall_stretch *stretch = &run->devices[d].stretches[i];
+            if (stretch->cause != WATERFALL_CAUSE_COUNT)
+                add_slice(out, devices_pid(index), 100000 + d, waterfall_cause_name(stretch->cause),
+                          stretch->start_us, stretch->end_us, "idle", WATERFALL_NONE);
         }
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++) {
-        const struct timeline_job *job = &report->jobs[j];
+        const struct waterfall_job *job = &report->jobs[j];
         if (!style_wants_job(style, job))
             continue;
         size_t first = report->jobs[run->jobs].partitions;
@@ -161,8 +161,8 @@ static void add_run(struct text *out, const struct timeline_report *report,
     }
 }
 
-void timeline_render_perfetto(const struct timeline_report *report,
-                              const struct timeline_style *style, struct text *out)
+void waterfall_render_perfetto(const struct waterfall_report *report,
+                               const struct waterfall_style *style, struct text *out)
 {
     text_add(out, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
                   "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"tid\":0,\"args\":"

@@ -21,12 +21,12 @@ static const char *const colours[PAINT_COUNT] = {"",         "\x1b[2m",  "\x1b[3
 
 struct page {
     struct text *out;
-    const struct timeline_report *report;
-    const struct timeline_style *style;
+    const struct waterfall_report *report;
+    const struct waterfall_style *style;
     size_t width;
 };
 
-static size_t page_width(const struct timeline_style *style)
+static size_t page_width(const struct waterfall_style *style)
 {
     size_t width = style->width ? style->width : WIDTH_DEFAULT;
     return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
@@ -88,8 +88,8 @@ static void add_share_of_rest(struct shares *shares)
                  share(shares->rest, shares->whole));
 }
 
-static void add_device(const struct page *page, const struct timeline_run *run,
-                       const struct timeline_device *device)
+static void add_device(const struct page *page, const struct waterfall_run *run,
+                       const struct waterfall_device *device)
 {
     struct text line = {0};
     int64_t time = run->end_us - run->start_us;
@@ -103,8 +103,8 @@ static void add_device(const struct page *page, const struct timeline_run *run,
     text_add(&line, ", idle %.2f %%", share(device->idle_us, time));
     struct shares shares = {
         .line = &line, .whole = time, .least = device->idle_us / 50, .separator = ":"};
-    for (unsigned c = 0; c < TIMELINE_CAUSE_COUNT; c++)
-        add_share(&shares, timeline_cause_name((enum timeline_cause)c),
+    for (unsigned c = 0; c < WATERFALL_CAUSE_COUNT; c++)
+        add_share(&shares, waterfall_cause_name((enum waterfall_cause)c),
                   device->idle_by_cause_us[c]);
     add_share_of_rest(&shares);
     if (!line.failed)
@@ -114,18 +114,18 @@ static void add_device(const struct page *page, const struct timeline_run *run,
 }
 
 /* The longest idle stretches of all devices, which are what a reader looks for in the log. */
-static void add_longest_idle(const struct page *page, const struct timeline_run *run)
+static void add_longest_idle(const struct page *page, const struct waterfall_run *run)
 {
     enum { SHOWN = 5 };
     struct {
-        const struct timeline_stretch *stretch;
+        const struct waterfall_stretch *stretch;
         int32_t device;
     } longest[SHOWN] = {{NULL, 0}};
     size_t count = 0;
     for (size_t d = 0; d < run->device_count; d++)
         for (size_t i = 0; i < run->devices[d].stretch_count; i++) {
-            const struct timeline_stretch *s = &run->devices[d].stretches[i];
-            if (s->cause == TIMELINE_CAUSE_COUNT)
+            const struct waterfall_stretch *s = &run->devices[d].stretches[i];
+            if (s->cause == WATERFALL_CAUSE_COUNT)
                 continue;
             count++;
             size_t at = SHOWN;
@@ -144,15 +144,15 @@ static void add_longest_idle(const struct page *page, const struct timeline_run 
         return;
     text_add(page->out, "\nLongest of %zu idle stretches\n", count);
     for (size_t i = 0; i < SHOWN && longest[i].stretch; i++) {
-        const struct timeline_stretch *s = longest[i].stretch;
+        const struct waterfall_stretch *s = longest[i].stretch;
         text_add(page->out, "  device %d  %10.3f - %10.3f s  %8.3f s  %s\n", longest[i].device,
                  seconds(s->start_us), seconds(s->end_us), seconds(s->end_us - s->start_us),
-                 timeline_cause_name(s->cause));
+                 waterfall_cause_name(s->cause));
     }
 }
 
 static void add_distribution(const struct page *page, const char *name,
-                             const struct timeline_distribution *d)
+                             const struct waterfall_distribution *d)
 {
     if (d->count)
         text_add(page->out, "%-10s %6zu %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f\n", name, d->count,
@@ -165,14 +165,14 @@ static void add_parts(const struct page *page, const char *name, const int64_t *
 {
     struct text line = {0};
     int64_t whole = nothing_us;
-    for (unsigned p = 0; p < TIMELINE_PART_COUNT; p++)
+    for (unsigned p = 0; p < WATERFALL_PART_COUNT; p++)
         whole += parts[p];
     if (whole == 0)
         return;
     text_add(&line, "%s", name);
     struct shares shares = {.line = &line, .whole = whole, .least = whole / 1000, .separator = ":"};
-    for (unsigned p = 0; p < TIMELINE_PART_COUNT; p++)
-        add_share(&shares, timeline_part_name((enum timeline_part)p), parts[p]);
+    for (unsigned p = 0; p < WATERFALL_PART_COUNT; p++)
+        add_share(&shares, waterfall_part_name((enum waterfall_part)p), parts[p]);
     add_share(&shares, "nothing submitted", nothing_us);
     add_share_of_rest(&shares);
     if (!line.failed)
@@ -181,7 +181,7 @@ static void add_parts(const struct page *page, const char *name, const int64_t *
     text_free(&line);
 }
 
-static void add_summary(const struct page *page, const struct timeline_run *run)
+static void add_summary(const struct page *page, const struct waterfall_run *run)
 {
     double time = seconds(run->end_us - run->start_us);
     text_add(page->out, "\n");
@@ -248,8 +248,8 @@ static void add_lane(const struct page *page, const struct lane *lane)
 }
 
 /* Open-ended spans run to the job's last moment as '?'. */
-static void paint_partition(struct lane *lane, const struct timeline_partition *p,
-                            const struct timeline_job *job)
+static void paint_partition(struct lane *lane, const struct waterfall_partition *p,
+                            const struct waterfall_job *job)
 {
     const int64_t stages[] = {p->synth_start_us, p->synth_end_us, p->sent_us,
                               p->picked_us,      p->gpu_start_us, p->gpu_end_us};
@@ -270,10 +270,10 @@ static void paint_partition(struct lane *lane, const struct timeline_partition *
         paint(lane, job->start_us, job->start_us, PAINT_OPEN);
 }
 
-static void add_job_lanes(const struct page *page, const struct timeline_run *run,
-                          const struct timeline_job *job, size_t index)
+static void add_job_lanes(const struct page *page, const struct waterfall_run *run,
+                          const struct waterfall_job *job, size_t index)
 {
-    const struct timeline_report *report = page->report;
+    const struct waterfall_report *report = page->report;
     struct lane lane = {.columns = page->width - LABEL_COLUMNS - 2,
                         .start_us = run->start_us,
                         .end_us = run->end_us};
@@ -285,15 +285,15 @@ static void add_job_lanes(const struct page *page, const struct timeline_run *ru
     text_free(&label);
     paint(&lane, job->start_us, job->end_us, PAINT_BEFORE);
     for (size_t i = report->job_intervals[index]; i < report->job_intervals[index + 1]; i++) {
-        const struct timeline_interval *interval = &report->intervals[i];
-        if (interval->span == TIMELINE_SPAN_VERIFY || interval->span == TIMELINE_SPAN_FINISH)
+        const struct waterfall_interval *interval = &report->intervals[i];
+        if (interval->span == TRACE_SPAN_VERIFY || interval->span == TRACE_SPAN_FINISH)
             paint(&lane, interval->start_us, interval->end_us, PAINT_AFTER);
     }
     if (alone && job->partition_count)
         paint_partition(&lane, &report->partitions[job->partitions], job);
     add_lane(page, &lane);
     for (size_t i = 0; i < job->partition_count && !alone; i++) {
-        const struct timeline_partition *p = &report->partitions[job->partitions + i];
+        const struct waterfall_partition *p = &report->partitions[job->partitions + i];
         memset(lane.paints, PAINT_NONE, sizeof lane.paints);
         paint_partition(&lane, p, job);
         text_add(page->out, "  p%-5d %5.5s |", p->index,
@@ -304,18 +304,18 @@ static void add_job_lanes(const struct page *page, const struct timeline_run *ru
     }
 }
 
-static void add_job_row(const struct page *page, const struct timeline_job *job)
+static void add_job_row(const struct page *page, const struct waterfall_job *job)
 {
     const int64_t *split = job->split_us;
-    int64_t synth = split[TIMELINE_PART_SYNTH] + split[TIMELINE_PART_CHECK];
-    int64_t device = split[TIMELINE_PART_DEVICE];
-    int64_t before = split[TIMELINE_PART_RECEIVE] + split[TIMELINE_PART_JOURNAL] +
-                     split[TIMELINE_PART_QUEUE] + split[TIMELINE_PART_PARSE];
-    int64_t waits = split[TIMELINE_PART_WORKER] + split[TIMELINE_PART_BUDGET] +
-                    split[TIMELINE_PART_LOOKAHEAD] + split[TIMELINE_PART_CHANNEL] +
-                    split[TIMELINE_PART_SRS] + split[TIMELINE_PART_LOCK];
+    int64_t synth = split[WATERFALL_PART_SYNTH] + split[WATERFALL_PART_CHECK];
+    int64_t device = split[WATERFALL_PART_DEVICE];
+    int64_t before = split[WATERFALL_PART_RECEIVE] + split[WATERFALL_PART_JOURNAL] +
+                     split[WATERFALL_PART_QUEUE] + split[WATERFALL_PART_PARSE];
+    int64_t waits = split[WATERFALL_PART_WORKER] + split[WATERFALL_PART_BUDGET] +
+                    split[WATERFALL_PART_LOOKAHEAD] + split[WATERFALL_PART_CHANNEL] +
+                    split[WATERFALL_PART_SRS] + split[WATERFALL_PART_LOCK];
     int64_t after =
-        split[TIMELINE_PART_FINISH] + split[TIMELINE_PART_VERIFY] + split[TIMELINE_PART_REPLY];
+        split[WATERFALL_PART_FINISH] + split[WATERFALL_PART_VERIFY] + split[WATERFALL_PART_REPLY];
     struct text label = {0};
     text_add_plain(&label, job->label, 20);
     text_add(page->out, "%-20s %8.3f %8.3f %8.3f %8.3f %8.3f %6.3f %4zu%s\n",
@@ -326,10 +326,10 @@ static void add_job_row(const struct page *page, const struct timeline_job *job)
     text_free(&label);
 }
 
-static void add_partition_rows(const struct page *page, const struct timeline_job *job)
+static void add_partition_rows(const struct page *page, const struct waterfall_job *job)
 {
     for (size_t i = 0; i < job->partition_count; i++) {
-        const struct timeline_partition *p = &page->report->partitions[job->partitions + i];
+        const struct waterfall_partition *p = &page->report->partitions[job->partitions + i];
         const int64_t times[] = {time_between(p->synth_start_us, p->synth_end_us),
                                  time_between(p->synth_end_us, p->gpu_start_us),
                                  time_between(p->gpu_start_us, p->gpu_end_us)};
@@ -347,14 +347,14 @@ static void add_partition_rows(const struct page *page, const struct timeline_jo
 }
 
 /* For a job that was asked for: its own time, and what its waits were waits for. */
-static void add_job_paths(const struct page *page, const struct timeline_job *job)
+static void add_job_paths(const struct page *page, const struct waterfall_job *job)
 {
     add_parts(page, "  its time", job->split_us, 0);
     add_parts(page, "  its critical path", job->path_us, 0);
     text_add(page->out, "  of the path, other jobs' work: %.3f s\n", seconds(job->path_others_us));
 }
 
-static void add_jobs(const struct page *page, const struct timeline_run *run)
+static void add_jobs(const struct page *page, const struct waterfall_run *run)
 {
     size_t wanted = style_count_jobs(page->report, page->style, run);
     size_t most = style_jobs_max(page->style), shown = 0;
@@ -386,7 +386,7 @@ static void add_jobs(const struct page *page, const struct timeline_run *run)
                  wanted);
 }
 
-static void add_run(const struct page *page, const struct timeline_run *run)
+static void add_run(const struct page *page, const struct waterfall_run *run)
 {
     struct text line = {0};
     text_add(page->out, "Run ");
@@ -407,11 +407,11 @@ static void add_run(const struct page *page, const struct timeline_run *run)
 
 static void add_incomplete(const struct page *page)
 {
-    const struct timeline_report *report = page->report;
+    const struct waterfall_report *report = page->report;
     enum { SHOWN = 20 };
     size_t shown = 0, count = 0;
     for (size_t i = 0; i < report->job_count; i++) {
-        const struct timeline_job *job = &report->jobs[i];
+        const struct waterfall_job *job = &report->jobs[i];
         if (job->complete || count++ >= SHOWN)
             continue;
         text_add(page->out, shown++ ? "  " : "Incomplete jobs\n  ");
@@ -422,9 +422,9 @@ static void add_incomplete(const struct page *page)
     if (count > shown)
         text_add(page->out, "  and %zu more\n", count - shown);
     for (size_t i = 0; i < report->unpaired_count && i < SHOWN; i++) {
-        const struct timeline_unpaired *u = &report->unpaired[i];
+        const struct waterfall_unpaired *u = &report->unpaired[i];
         text_add(page->out, "%s  %-20s %12.3f s  ", i ? "" : "Events without partner\n",
-                 timeline_kind_name((enum timeline_kind)u->kind), seconds(u->time_us));
+                 trace_kind_name((enum trace_kind)u->kind), seconds(u->time_us));
         text_add_plain(page->out, u->job == NO_JOB ? "-" : report->jobs[u->job].label, 24);
         text_add(page->out, u->partition >= 0 ? " p%d\n" : "\n", u->partition);
     }
@@ -434,7 +434,7 @@ static void add_incomplete(const struct page *page)
 
 static void add_skipped(const struct page *page)
 {
-    const struct timeline_log *log = page->report->log;
+    const struct waterfall_log *log = page->report->log;
     enum { SHOWN = 10 };
     for (size_t i = 0; i < log->lines_skipped && i < SHOWN; i++) {
         text_add(page->out, "%s  line %llu: %s: ", i ? "" : "Skipped lines\n",
@@ -446,8 +446,8 @@ static void add_skipped(const struct page *page)
         text_add(page->out, "  and %llu more\n", (unsigned long long)(log->lines_skipped - SHOWN));
 }
 
-void timeline_render_text(const struct timeline_report *report, const struct timeline_style *style,
-                          struct text *out)
+void waterfall_render_text(const struct waterfall_report *report,
+                           const struct waterfall_style *style, struct text *out)
 {
     struct page page = {out, report, style, page_width(style)};
     for (size_t i = 0; i < report->run_count; i++)

@@ -10,45 +10,45 @@
 #include <string.h>
 
 #define X(name, json, words) json,
-static const char *const part_names[] = {TIMELINE_PART_MAP(X)};
-static const char *const cause_names[] = {TIMELINE_CAUSE_MAP(X)};
+static const char *const part_names[] = {WATERFALL_PART_MAP(X)};
+static const char *const cause_names[] = {WATERFALL_CAUSE_MAP(X)};
 #undef X
 #define X(name, json, words) words,
-static const char *const part_words[] = {TIMELINE_PART_MAP(X)};
-static const char *const cause_words[] = {TIMELINE_CAUSE_MAP(X)};
+static const char *const part_words[] = {WATERFALL_PART_MAP(X)};
+static const char *const cause_words[] = {WATERFALL_CAUSE_MAP(X)};
 #undef X
 
 #define X(name, json) json,
-static const char *const phase_names[] = {TIMELINE_PHASE_MAP(X)};
+static const char *const phase_names[] = {WATERFALL_PHASE_MAP(X)};
 #undef X
 
-const char *timeline_phase_name(enum timeline_phase phase)
+const char *waterfall_phase_name(enum waterfall_phase phase)
 {
-    CHECK((unsigned)phase < TIMELINE_PHASE_COUNT);
+    CHECK((unsigned)phase < WATERFALL_PHASE_COUNT);
     return phase_names[phase];
 }
 
-const char *timeline_part_name(enum timeline_part part)
+const char *waterfall_part_name(enum waterfall_part part)
 {
-    CHECK((unsigned)part < TIMELINE_PART_COUNT);
+    CHECK((unsigned)part < WATERFALL_PART_COUNT);
     return part_names[part];
 }
 
-const char *timeline_part_words(enum timeline_part part)
+const char *waterfall_part_words(enum waterfall_part part)
 {
-    CHECK((unsigned)part < TIMELINE_PART_COUNT);
+    CHECK((unsigned)part < WATERFALL_PART_COUNT);
     return part_words[part];
 }
 
-const char *timeline_cause_name(enum timeline_cause cause)
+const char *waterfall_cause_name(enum waterfall_cause cause)
 {
-    CHECK((unsigned)cause < TIMELINE_CAUSE_COUNT);
+    CHECK((unsigned)cause < WATERFALL_CAUSE_COUNT);
     return cause_names[cause];
 }
 
-const char *timeline_cause_words(enum timeline_cause cause)
+const char *waterfall_cause_words(enum waterfall_cause cause)
 {
-    CHECK((unsigned)cause < TIMELINE_CAUSE_COUNT);
+    CHECK((unsigned)cause < WATERFALL_CAUSE_COUNT);
     return cause_words[cause];
 }
 
@@ -62,12 +62,12 @@ int64_t detail_number(const char *details, const char *key)
         int64_t number = 0;
         const char *digit = at + len + 1;
         if (*digit < '0' || *digit > '9')
-            return TIMELINE_NONE;
+            return WATERFALL_NONE;
         for (; *digit >= '0' && *digit <= '9' && number < INT64_C(1000000000000); digit++)
             number = number * 10 + (*digit - '0');
         return number;
     }
-    return TIMELINE_NONE;
+    return WATERFALL_NONE;
 }
 
 bool report_reserve(void **array, size_t *capacity, size_t needed, size_t size)
@@ -75,7 +75,7 @@ bool report_reserve(void **array, size_t *capacity, size_t needed, size_t size)
     return mem_reserve(array, capacity, needed, size);
 }
 
-bool report_warn(struct timeline_report *report, const char *format, ...)
+bool report_warn(struct waterfall_report *report, const char *format, ...)
 {
     char line[256];
     va_list args;
@@ -91,9 +91,9 @@ bool report_warn(struct timeline_report *report, const char *format, ...)
     return false;
 }
 
-static bool warn_of_log(struct timeline_report *report)
+static bool warn_of_log(struct waterfall_report *report)
 {
-    const struct timeline_log *log = report->log;
+    const struct waterfall_log *log = report->log;
     bool ok = true;
     if (log->lines_skipped)
         ok = report_warn(report, "%llu TIMELINE lines could not be used",
@@ -107,7 +107,7 @@ static bool warn_of_log(struct timeline_report *report)
     return ok;
 }
 
-static bool warn_of_pairs(struct timeline_report *report)
+static bool warn_of_pairs(struct waterfall_report *report)
 {
     size_t incomplete = 0, repeated = 0;
     for (size_t i = 0; i < report->job_count; i++) {
@@ -126,12 +126,12 @@ static bool warn_of_pairs(struct timeline_report *report)
     return ok;
 }
 
-enum cuzk_status timeline_analyse(struct timeline_log *log,
-                                  const struct timeline_options_analysis *options,
-                                  struct timeline_report *report, struct cuzk_error *err)
+enum cuzk_status waterfall_analyse(struct waterfall_log *log,
+                                   const struct waterfall_options *options,
+                                   struct waterfall_report *report, struct cuzk_error *err)
 {
-    *report = (struct timeline_report){.log = log};
-    TRY(timeline_log_order(log, err));
+    *report = (struct waterfall_report){.log = log};
+    TRY(waterfall_log_order(log, err));
     TRY(report_pair(report, err));
     TRY(report_find_runs(report, options, err));
     report_split_jobs(report);
@@ -151,7 +151,7 @@ enum cuzk_status timeline_analyse(struct timeline_log *log,
     return CUZK_OK;
 }
 
-static void free_run(struct timeline_run *run)
+static void free_run(struct waterfall_run *run)
 {
     text_free(&run->label);
     text_free(&run->config);
@@ -162,7 +162,7 @@ static void free_run(struct timeline_run *run)
     mem_free(run->path);
 }
 
-void timeline_report_free(struct timeline_report *report)
+void waterfall_report_free(struct waterfall_report *report)
 {
     for (size_t i = 0; i < report->run_count; i++)
         free_run(&report->runs[i]);
@@ -175,5 +175,5 @@ void timeline_report_free(struct timeline_report *report)
     mem_free(report->job_intervals);
     mem_free(report->unpaired);
     mem_free(report->warnings);
-    *report = (struct timeline_report){0};
+    *report = (struct waterfall_report){0};
 }

@@ -14,7 +14,7 @@ enum { DEFAULT_GAP_US = 10000000, DEFAULT_WORKERS_PER_DEVICE = 2 };
 
 static int compare_partitions(const void *a, const void *b)
 {
-    const struct timeline_partition *x = a, *y = b;
+    const struct waterfall_partition *x = a, *y = b;
     if (x->job != y->job)
         return x->job < y->job ? -1 : 1;
     if (x->index != y->index)
@@ -22,7 +22,7 @@ static int compare_partitions(const void *a, const void *b)
     return (x->attempt > y->attempt) - (x->attempt < y->attempt);
 }
 
-static int64_t begin_of(const struct timeline_interval *interval)
+static int64_t begin_of(const struct waterfall_interval *interval)
 {
     return interval->start_us >= 0 ? interval->start_us : interval->end_us;
 }
@@ -30,7 +30,7 @@ static int64_t begin_of(const struct timeline_interval *interval)
 /* Intervals without a job come last, by epoch. */
 static int compare_intervals(const void *a, const void *b)
 {
-    const struct timeline_interval *x = a, *y = b;
+    const struct waterfall_interval *x = a, *y = b;
     if (x->job != y->job)
         return x->job < y->job ? -1 : 1;
     if (x->epoch != y->epoch)
@@ -40,7 +40,7 @@ static int compare_intervals(const void *a, const void *b)
 
 /* A request that was received but neither accepted nor worked on is no job: what is recorded of it
    stays as intervals without job. */
-static enum cuzk_status dissolve_requests(struct timeline_report *report, struct cuzk_error *err)
+static enum cuzk_status dissolve_requests(struct waterfall_report *report, struct cuzk_error *err)
 {
     uint32_t *place = mem_zalloc(report->job_count, sizeof *place);
     if (!place)
@@ -49,8 +49,8 @@ static enum cuzk_status dissolve_requests(struct timeline_report *report, struct
         place[report->partitions[i].job] = 1;
     size_t kept = 0;
     for (size_t i = 0; i < report->job_count; i++) {
-        const struct timeline_job *job = &report->jobs[i];
-        bool keep = place[i] || job->accepted_us >= 0 || job->outcome != TIMELINE_OUTCOME_UNSAID;
+        const struct waterfall_job *job = &report->jobs[i];
+        bool keep = place[i] || job->accepted_us >= 0 || job->outcome != WATERFALL_OUTCOME_UNSAID;
         place[i] = keep ? (uint32_t)kept : NO_JOB;
         if (keep)
             report->jobs[kept++] = *job;
@@ -70,17 +70,17 @@ static enum cuzk_status dissolve_requests(struct timeline_report *report, struct
 }
 
 /* Whole: the latest attempt at each partition is complete, none is missing in the count. */
-static void judge_completeness(const struct timeline_report *report, struct timeline_job *job)
+static void judge_completeness(const struct waterfall_report *report, struct waterfall_job *job)
 {
     int64_t next = 0;
     uint32_t distinct = 0;
-    job->first_synth_us = TIMELINE_NONE;
-    job->complete = job->partition_count > 0 && job->outcome != TIMELINE_OUTCOME_FAILED &&
-                    job->outcome != TIMELINE_OUTCOME_CANCELLED;
+    job->first_synth_us = WATERFALL_NONE;
+    job->complete = job->partition_count > 0 && job->outcome != WATERFALL_OUTCOME_FAILED &&
+                    job->outcome != WATERFALL_OUTCOME_CANCELLED;
     for (size_t i = 0; i < job->partition_count; i++) {
-        const struct timeline_partition *p = &report->partitions[job->partitions + i];
+        const struct waterfall_partition *p = &report->partitions[job->partitions + i];
         bool latest = i + 1 == job->partition_count || p[1].index != p->index;
-        bool whole_job = p->index == TIMELINE_NONE;
+        bool whole_job = p->index == WATERFALL_NONE;
         int64_t start = p->synth_start_us;
         if (start >= 0 && (job->first_synth_us < 0 || start < job->first_synth_us))
             job->first_synth_us = start;
@@ -96,7 +96,7 @@ static void judge_completeness(const struct timeline_report *report, struct time
         job->complete = false;
 }
 
-static enum cuzk_status order_report(struct timeline_report *report, struct cuzk_error *err)
+static enum cuzk_status order_report(struct waterfall_report *report, struct cuzk_error *err)
 {
     if (report->partition_count)
         qsort(report->partitions, report->partition_count, sizeof *report->partitions,
@@ -109,7 +109,7 @@ static enum cuzk_status order_report(struct timeline_report *report, struct cuzk
         return error_set(err, CUZK_NO_MEMORY, "no memory to order the log's jobs");
     size_t partition = 0, interval = 0;
     for (size_t i = 0; i < report->job_count; i++) {
-        struct timeline_job *job = &report->jobs[i];
+        struct waterfall_job *job = &report->jobs[i];
         job->partitions = partition;
         while (partition < report->partition_count && report->partitions[partition].job == i)
             partition++;
@@ -127,18 +127,18 @@ static enum cuzk_status order_report(struct timeline_report *report, struct cuzk
 
 /* Labelled stretches of the log, in order. A stretch that another one begins in ends there. */
 struct labels {
-    struct timeline_run *runs;
+    struct waterfall_run *runs;
     size_t count, capacity;
 };
 
-static bool add_label(struct labels *labels, const struct timeline_log *log,
-                      const struct timeline_event *event)
+static bool add_label(struct labels *labels, const struct waterfall_log *log,
+                      const struct waterfall_event *event)
 {
-    struct timeline_run run = {.labelled = true,
-                               .open = true,
-                               .epoch = event->epoch,
-                               .start_us = event->time_us,
-                               .end_us = event->time_us};
+    struct waterfall_run run = {.labelled = true,
+                                .open = true,
+                                .epoch = event->epoch,
+                                .start_us = event->time_us,
+                                .end_us = event->time_us};
     text_add(&run.label, "%s", strings_get(&log->strings, event->label));
     text_add(&run.config, "%s", strings_get(&log->strings, event->text));
     if (!run.label.failed && !run.config.failed &&
@@ -149,28 +149,28 @@ static bool add_label(struct labels *labels, const struct timeline_log *log,
     return false;
 }
 
-static bool find_labels(const struct timeline_log *log, struct labels *labels)
+static bool find_labels(const struct waterfall_log *log, struct labels *labels)
 {
     for (size_t i = 0; i < log->count; i++) {
-        const struct timeline_event *event = &log->events[i];
-        struct timeline_run *last = labels->count ? &labels->runs[labels->count - 1] : NULL;
+        const struct waterfall_event *event = &log->events[i];
+        struct waterfall_run *last = labels->count ? &labels->runs[labels->count - 1] : NULL;
         bool inside = last && last->open && last->epoch == event->epoch;
         if (inside)
             last->end_us = event->time_us;
-        if (event->kind == TIMELINE_RUN_START && !add_label(labels, log, event))
+        if (event->kind == TRACE_RUN_START && !add_label(labels, log, event))
             return false;
-        if (event->kind == TIMELINE_RUN_END && inside)
+        if (event->kind == TRACE_RUN_END && inside)
             last->open = false;
         /* An open stretch that is followed by another one is over where that begins. */
-        if (event->kind == TIMELINE_RUN_START && inside)
+        if (event->kind == TRACE_RUN_START && inside)
             labels->runs[labels->count - 2].open = false;
     }
     return true;
 }
 
-static bool add_unlabelled(struct timeline_report *report, const struct timeline_job *job)
+static bool add_unlabelled(struct waterfall_report *report, const struct waterfall_job *job)
 {
-    struct timeline_run run = {
+    struct waterfall_run run = {
         .epoch = job->epoch, .start_us = job->start_us, .end_us = job->end_us};
     text_add(&run.label, "%zu", report->run_count + 1);
     if (!run.label.failed &&
@@ -181,9 +181,9 @@ static bool add_unlabelled(struct timeline_report *report, const struct timeline
 }
 
 /* Moves the labelled run into the report; its texts go with it. */
-static bool add_labelled(struct timeline_report *report, struct labels *labels, size_t *next)
+static bool add_labelled(struct waterfall_report *report, struct labels *labels, size_t *next)
 {
-    struct timeline_run *from = &labels->runs[*next];
+    struct waterfall_run *from = &labels->runs[*next];
     if (!REPORT_APPEND(report->runs, report->run_count, report->run_capacity, *from))
         return false;
     from->label = from->config = (struct text){0};
@@ -191,18 +191,18 @@ static bool add_labelled(struct timeline_report *report, struct labels *labels, 
     return true;
 }
 
-static bool is_before(const struct timeline_run *run, const struct timeline_job *job)
+static bool is_before(const struct waterfall_run *run, const struct waterfall_job *job)
 {
     return run->epoch < job->epoch || (run->epoch == job->epoch && run->start_us <= job->start_us);
 }
 
 /* Jobs are in order of epoch and start. Each belongs to the labelled stretch in which it starts;
    the others form runs that restarts and quiet times separate. */
-static bool assign_jobs(struct timeline_report *report, struct labels *labels, int64_t gap_us)
+static bool assign_jobs(struct waterfall_report *report, struct labels *labels, int64_t gap_us)
 {
     size_t next = 0;
     for (size_t i = 0; i < report->job_count; i++) {
-        struct timeline_job *job = &report->jobs[i];
+        struct waterfall_job *job = &report->jobs[i];
         while (next < labels->count && is_before(&labels->runs[next], job)) {
             if (report->run_count)
                 report->runs[report->run_count - 1].job_count =
@@ -211,7 +211,7 @@ static bool assign_jobs(struct timeline_report *report, struct labels *labels, i
                 return false;
             report->runs[report->run_count - 1].jobs = i;
         }
-        struct timeline_run *run = report->run_count ? &report->runs[report->run_count - 1] : NULL;
+        struct waterfall_run *run = report->run_count ? &report->runs[report->run_count - 1] : NULL;
         bool fits =
             run && run->epoch == job->epoch &&
             (run->labelled ? job->start_us <= run->end_us : job->start_us - run->end_us < gap_us);
@@ -244,28 +244,28 @@ enum { WORKERS_MAX = 1024 };
 
 /* What the events of an epoch say about its workers and settings. */
 struct setup {
-    int32_t device_of[WORKERS_MAX]; /* TIMELINE_NONE: not said */
+    int32_t device_of[WORKERS_MAX]; /* WATERFALL_NONE: not said */
     int64_t workers_per_device, synth_workers;
     const char *config;
     bool said;
 };
 
-static void learn_setup(const struct timeline_log *log, size_t *next, uint32_t epoch,
+static void learn_setup(const struct waterfall_log *log, size_t *next, uint32_t epoch,
                         struct setup *setup)
 {
     *setup = (struct setup){
-        .workers_per_device = TIMELINE_NONE, .synth_workers = TIMELINE_NONE, .config = ""};
+        .workers_per_device = WATERFALL_NONE, .synth_workers = WATERFALL_NONE, .config = ""};
     for (size_t i = 0; i < WORKERS_MAX; i++)
-        setup->device_of[i] = TIMELINE_NONE;
+        setup->device_of[i] = WATERFALL_NONE;
     for (; *next < log->count && log->events[*next].epoch <= epoch; (*next)++) {
-        const struct timeline_event *event = &log->events[*next];
+        const struct waterfall_event *event = &log->events[*next];
         if (event->epoch < epoch)
             continue;
         if (event->worker >= 0 && event->worker < WORKERS_MAX && event->device >= 0) {
             setup->device_of[event->worker] = event->device;
             setup->said = true;
         }
-        if (event->kind == TIMELINE_ENGINE_START) {
+        if (event->kind == TRACE_ENGINE_START) {
             setup->config = strings_get(&log->strings, event->text);
             setup->workers_per_device = detail_number(setup->config, "workers_per_device");
             setup->synth_workers = detail_number(setup->config, "synth_workers");
@@ -273,7 +273,7 @@ static void learn_setup(const struct timeline_log *log, size_t *next, uint32_t e
     }
 }
 
-static struct timeline_device *find_device(struct timeline_run *run, int32_t id)
+static struct waterfall_device *find_device(struct waterfall_run *run, int32_t id)
 {
     for (size_t i = 0; i < run->device_count; i++)
         if (run->devices[i].id == id)
@@ -284,11 +284,11 @@ static struct timeline_device *find_device(struct timeline_run *run, int32_t id)
 enum { DEVICES_MAX = 256 };
 
 /* Keeps the devices by id; false without memory. More than DEVICES_MAX are no real machine's. */
-static bool add_device(struct timeline_run *run, int32_t id)
+static bool add_device(struct waterfall_run *run, int32_t id)
 {
     if (id < 0 || run->device_count == DEVICES_MAX || find_device(run, id))
         return true;
-    struct timeline_device *grown =
+    struct waterfall_device *grown =
         mem_realloc(run->devices, run->device_count + 1, sizeof *run->devices);
     if (!grown)
         return false;
@@ -296,20 +296,20 @@ static bool add_device(struct timeline_run *run, int32_t id)
     size_t at = run->device_count++;
     for (; at > 0 && grown[at - 1].id > id; at--)
         grown[at] = grown[at - 1];
-    grown[at] = (struct timeline_device){.id = id, .phases_us = TIMELINE_NONE};
+    grown[at] = (struct waterfall_device){.id = id, .phases_us = WATERFALL_NONE};
     return true;
 }
 
 static int32_t guess_device(const struct setup *setup, int32_t worker, int32_t workers_per_device)
 {
     if (worker < 0)
-        return TIMELINE_NONE;
+        return WATERFALL_NONE;
     if (worker < WORKERS_MAX && setup->device_of[worker] >= 0)
         return setup->device_of[worker];
     return worker / workers_per_device;
 }
 
-static bool place_run(struct timeline_report *report, struct timeline_run *run,
+static bool place_run(struct waterfall_report *report, struct waterfall_run *run,
                       const struct setup *setup, int32_t workers_per_device, int32_t *top_guess)
 {
     for (size_t i = 0; i < WORKERS_MAX; i++)
@@ -318,11 +318,11 @@ static bool place_run(struct timeline_report *report, struct timeline_run *run,
     run->synth_workers = setup->synth_workers;
     text_add(&run->config, "%s%s", run->config.len && *setup->config ? "," : "", setup->config);
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++) {
-        const struct timeline_job *job = &report->jobs[j];
+        const struct waterfall_job *job = &report->jobs[j];
         run->complete += job->complete;
         run->incomplete += !job->complete;
         for (size_t p = job->partitions; p < job->partitions + job->partition_count; p++) {
-            struct timeline_partition *partition = &report->partitions[p];
+            struct waterfall_partition *partition = &report->partitions[p];
             if (partition->device < 0) {
                 partition->device = guess_device(setup, partition->worker, workers_per_device);
                 if (!setup->said && partition->device > *top_guess)
@@ -335,15 +335,14 @@ static bool place_run(struct timeline_report *report, struct timeline_run *run,
     return !run->config.failed;
 }
 
-static bool place_devices(struct timeline_report *report,
-                          const struct timeline_options_analysis *options)
+static bool place_devices(struct waterfall_report *report, const struct waterfall_options *options)
 {
     struct setup setup = {0};
     size_t next = 0;
-    int64_t learned = TIMELINE_NONE;
+    int64_t learned = WATERFALL_NONE;
     int32_t top_guess = 0, workers = DEFAULT_WORKERS_PER_DEVICE;
     for (size_t r = 0; r < report->run_count; r++) {
-        struct timeline_run *run = &report->runs[r];
+        struct waterfall_run *run = &report->runs[r];
         if (learned != run->epoch) {
             learn_setup(report->log, &next, run->epoch, &setup);
             learned = run->epoch;
@@ -359,7 +358,7 @@ static bool place_devices(struct timeline_report *report,
         if (report->unpaired[i].job != NO_JOB)
             report->runs[report->jobs[report->unpaired[i].job].run].unpaired++;
     for (size_t r = 0; r < report->run_count; r++) {
-        struct timeline_run *run = &report->runs[r];
+        struct waterfall_run *run = &report->runs[r];
         run->whole = run->unpaired == 0 && run->incomplete == 0 && !run->open &&
                      report->log->dropped == 0 && report->log->lines_skipped == 0 &&
                      report->log->ordered;
@@ -371,9 +370,8 @@ static bool place_devices(struct timeline_report *report,
                        workers);
 }
 
-enum cuzk_status report_find_runs(struct timeline_report *report,
-                                  const struct timeline_options_analysis *options,
-                                  struct cuzk_error *err)
+enum cuzk_status report_find_runs(struct waterfall_report *report,
+                                  const struct waterfall_options *options, struct cuzk_error *err)
 {
     int64_t gap_us = options && options->gap_us > 0 ? options->gap_us : DEFAULT_GAP_US;
     struct labels labels = {0};

@@ -3,11 +3,11 @@
 #include "waterfall/report.h"
 
 /* A stretch of the job that a part claims. Of several claims on one moment the one of the highest
-   rank wins, which is the part closest to the end of the pipeline; TIMELINE_PART_OTHER is what
+   rank wins, which is the part closest to the end of the pipeline; WATERFALL_PART_OTHER is what
    nobody claims. */
 struct claim {
     int64_t start_us, end_us;
-    enum timeline_part part;
+    enum waterfall_part part;
     int rank;
 };
 
@@ -18,7 +18,7 @@ struct claims {
     size_t count;
 };
 
-static void claim(struct claims *claims, int64_t start_us, int64_t end_us, enum timeline_part part)
+static void claim(struct claims *claims, int64_t start_us, int64_t end_us, enum waterfall_part part)
 {
     if (start_us >= 0 && end_us > start_us && claims->count < CLAIMS_MAX)
         claims->list[claims->count++] = (struct claim){start_us, end_us, part, 2 * (int)part};
@@ -26,62 +26,62 @@ static void claim(struct claims *claims, int64_t start_us, int64_t end_us, enum 
 
 /* A device worker that waits for parameters does so while it holds the partition: that is more than
    waiting for the device. */
-static void claim_interval(struct claims *claims, const struct timeline_interval *interval,
-                           enum timeline_part part)
+static void claim_interval(struct claims *claims, const struct waterfall_interval *interval,
+                           enum waterfall_part part)
 {
     size_t before = claims->count;
     claim(claims, interval->start_us, interval->end_us, part);
-    if (part == TIMELINE_PART_SRS && interval->worker >= 0 && claims->count > before)
-        claims->list[before].rank = 2 * TIMELINE_PART_LOCK + 1;
+    if (part == WATERFALL_PART_SRS && interval->worker >= 0 && claims->count > before)
+        claims->list[before].rank = 2 * WATERFALL_PART_LOCK + 1;
 }
 
-static enum timeline_part part_of(enum timeline_span span)
+static enum waterfall_part part_of(enum trace_span span)
 {
     switch (span) {
-    case TIMELINE_SPAN_RPC:
-        return TIMELINE_PART_RECEIVE;
-    case TIMELINE_SPAN_JOURNAL:
-        return TIMELINE_PART_JOURNAL;
-    case TIMELINE_SPAN_QUEUE:
-        return TIMELINE_PART_QUEUE;
-    case TIMELINE_SPAN_PARSE:
-        return TIMELINE_PART_PARSE;
-    case TIMELINE_SPAN_CHECK:
-        return TIMELINE_PART_CHECK; /* inside SYNTH, so of a higher rank */
-    case TIMELINE_SPAN_BUDGET_WAIT:
-        return TIMELINE_PART_BUDGET;
-    case TIMELINE_SPAN_SRS_LOAD:
-    case TIMELINE_SPAN_SRS_WAIT:
-        return TIMELINE_PART_SRS;
-    case TIMELINE_SPAN_LOOKAHEAD_WAIT:
-        return TIMELINE_PART_LOOKAHEAD;
-    case TIMELINE_SPAN_LOCK_WAIT:
-        return TIMELINE_PART_LOCK;
-    case TIMELINE_SPAN_FINISH:
-        return TIMELINE_PART_FINISH;
-    case TIMELINE_SPAN_VERIFY:
-        return TIMELINE_PART_VERIFY;
-    case TIMELINE_SPAN_REPLY:
-        return TIMELINE_PART_REPLY;
+    case TRACE_SPAN_RPC:
+        return WATERFALL_PART_RECEIVE;
+    case TRACE_SPAN_JOURNAL:
+        return WATERFALL_PART_JOURNAL;
+    case TRACE_SPAN_QUEUE:
+        return WATERFALL_PART_QUEUE;
+    case TRACE_SPAN_PARSE:
+        return WATERFALL_PART_PARSE;
+    case TRACE_SPAN_CHECK:
+        return WATERFALL_PART_CHECK; /* inside SYNTH, so of a higher rank */
+    case TRACE_SPAN_BUDGET_WAIT:
+        return WATERFALL_PART_BUDGET;
+    case TRACE_SPAN_SRS_LOAD:
+    case TRACE_SPAN_SRS_WAIT:
+        return WATERFALL_PART_SRS;
+    case TRACE_SPAN_LOOKAHEAD_WAIT:
+        return WATERFALL_PART_LOOKAHEAD;
+    case TRACE_SPAN_LOCK_WAIT:
+        return WATERFALL_PART_LOCK;
+    case TRACE_SPAN_FINISH:
+        return WATERFALL_PART_FINISH;
+    case TRACE_SPAN_VERIFY:
+        return WATERFALL_PART_VERIFY;
+    case TRACE_SPAN_REPLY:
+        return WATERFALL_PART_REPLY;
     default:
-        return TIMELINE_PART_OTHER; /* device phases are inside GPU */
+        return WATERFALL_PART_OTHER; /* device phases are inside GPU */
     }
 }
 
 /* The latest moment that is known of an attempt. */
-static int64_t last_moment(const struct timeline_partition *partition)
+static int64_t last_moment(const struct waterfall_partition *partition)
 {
-    int64_t last = TIMELINE_NONE;
+    int64_t last = WATERFALL_NONE;
     for (enum stage s = 0; s < STAGE_COUNT; s++)
         if (partition_stage_us(partition, s) > last)
             last = partition_stage_us(partition, s);
     return last;
 }
 
-const struct timeline_partition *report_last_partition(const struct timeline_report *report,
-                                                       const struct timeline_job *job)
+const struct waterfall_partition *report_last_partition(const struct waterfall_report *report,
+                                                        const struct waterfall_job *job)
 {
-    const struct timeline_partition *last = NULL;
+    const struct waterfall_partition *last = NULL;
     for (size_t i = job->partitions; i < job->partitions + job->partition_count; i++)
         if (!last || last_moment(&report->partitions[i]) > last_moment(last))
             last = &report->partitions[i];
@@ -90,20 +90,20 @@ const struct timeline_partition *report_last_partition(const struct timeline_rep
 
 /* The classic moments of the last partition. Before its synthesis, from the moment when the job was
    ready for it, the partition waited for a synthesis worker. */
-static void claim_partition(struct claims *claims, const struct timeline_job *job,
-                            const struct timeline_partition *last, int64_t ready_us)
+static void claim_partition(struct claims *claims, const struct waterfall_job *job,
+                            const struct waterfall_partition *last, int64_t ready_us)
 {
     if (job->first_synth_us >= 0 && (ready_us < 0 || job->first_synth_us < ready_us))
         ready_us = job->first_synth_us;
-    claim(claims, ready_us, last->synth_start_us, TIMELINE_PART_WORKER);
-    claim(claims, last->synth_start_us, last->synth_end_us, TIMELINE_PART_SYNTH);
-    claim(claims, last->sent_us, last->picked_us, TIMELINE_PART_CHANNEL);
-    claim(claims, last->picked_us, last->gpu_start_us, TIMELINE_PART_LOCK);
-    claim(claims, last->gpu_start_us, last->gpu_end_us, TIMELINE_PART_DEVICE);
+    claim(claims, ready_us, last->synth_start_us, WATERFALL_PART_WORKER);
+    claim(claims, last->synth_start_us, last->synth_end_us, WATERFALL_PART_SYNTH);
+    claim(claims, last->sent_us, last->picked_us, WATERFALL_PART_CHANNEL);
+    claim(claims, last->picked_us, last->gpu_start_us, WATERFALL_PART_LOCK);
+    claim(claims, last->gpu_start_us, last->gpu_end_us, WATERFALL_PART_DEVICE);
 }
 
 /* The part of the moments between two neighbouring bounds of claims. */
-static enum timeline_part winner(const struct claims *claims, int64_t at_us)
+static enum waterfall_part winner(const struct claims *claims, int64_t at_us)
 {
     const struct claim *best = NULL;
     for (size_t i = 0; i < claims->count; i++) {
@@ -111,7 +111,7 @@ static enum timeline_part winner(const struct claims *claims, int64_t at_us)
         if (c->start_us <= at_us && at_us < c->end_us && (!best || c->rank > best->rank))
             best = c;
     }
-    return best ? best->part : TIMELINE_PART_OTHER;
+    return best ? best->part : WATERFALL_PART_OTHER;
 }
 
 static int64_t next_bound(const struct claims *claims, int64_t after_us, int64_t end_us)
@@ -127,23 +127,22 @@ static int64_t next_bound(const struct claims *claims, int64_t after_us, int64_t
     return next;
 }
 
-void report_split_window(const struct timeline_report *report, uint32_t job,
-                         const struct timeline_partition *partition, int64_t start_us,
+void report_split_window(const struct waterfall_report *report, uint32_t job,
+                         const struct waterfall_partition *partition, int64_t start_us,
                          int64_t end_us, split_visitor *visit, void *context)
 {
     struct claims claims = {.count = 0};
-    int64_t ready_us = TIMELINE_NONE;
+    int64_t ready_us = WATERFALL_NONE;
     for (size_t i = report->job_intervals[job]; i < report->job_intervals[job + 1]; i++) {
-        const struct timeline_interval *interval = &report->intervals[i];
-        bool whole = interval->partition == TIMELINE_NONE;
+        const struct waterfall_interval *interval = &report->intervals[i];
+        bool whole = interval->partition == WATERFALL_NONE;
         if (!whole && (!partition || interval->partition != partition->index))
             continue;
-        enum timeline_part part = part_of((enum timeline_span)interval->span);
+        enum waterfall_part part = part_of((enum trace_span)interval->span);
         /* A job with more intervals than this is no real one; its partition keeps its place. */
-        if (part != TIMELINE_PART_OTHER && claims.count < CLAIMS_MAX - PARTITION_CLAIMS)
+        if (part != WATERFALL_PART_OTHER && claims.count < CLAIMS_MAX - PARTITION_CLAIMS)
             claim_interval(&claims, interval, part);
-        bool before =
-            interval->span == TIMELINE_SPAN_PARSE || interval->span == TIMELINE_SPAN_QUEUE;
+        bool before = interval->span == TRACE_SPAN_PARSE || interval->span == TRACE_SPAN_QUEUE;
         if (before && interval->end_us > ready_us)
             ready_us = interval->end_us;
     }
@@ -156,19 +155,19 @@ void report_split_window(const struct timeline_report *report, uint32_t job,
     }
 }
 
-static void add_to_split(void *context, int64_t start_us, int64_t end_us, enum timeline_part part)
+static void add_to_split(void *context, int64_t start_us, int64_t end_us, enum waterfall_part part)
 {
-    struct timeline_job *job = context;
+    struct waterfall_job *job = context;
     job->split_us[part] += end_us - start_us;
 }
 
-void report_split_jobs(struct timeline_report *report)
+void report_split_jobs(struct waterfall_report *report)
 {
     for (size_t i = 0; i < report->job_count; i++) {
-        struct timeline_job *job = &report->jobs[i];
+        struct waterfall_job *job = &report->jobs[i];
         report_split_window(report, (uint32_t)i, report_last_partition(report, job), job->start_us,
                             job->end_us, add_to_split, job);
-        for (size_t part = 0; part < TIMELINE_PART_COUNT; part++)
+        for (size_t part = 0; part < WATERFALL_PART_COUNT; part++)
             report->runs[job->run].split_us[part] += job->split_us[part];
     }
 }

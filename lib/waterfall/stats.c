@@ -19,9 +19,9 @@ static int64_t percentile(const int64_t *sorted, size_t count, unsigned percent)
     return sorted[rank ? rank - 1 : 0];
 }
 
-static struct timeline_distribution distribution(int64_t *values, size_t count)
+static struct waterfall_distribution distribution(int64_t *values, size_t count)
 {
-    struct timeline_distribution d = {.count = count};
+    struct waterfall_distribution d = {.count = count};
     if (count == 0)
         return d;
     qsort(values, count, sizeof *values, compare_durations);
@@ -39,15 +39,15 @@ static struct timeline_distribution distribution(int64_t *values, size_t count)
 
 enum pick { PICK_SYNTH, PICK_CHANNEL, PICK_DEVICE };
 
-static struct timeline_distribution of_partitions(const struct timeline_report *report,
-                                                  const struct timeline_run *run, enum pick pick,
-                                                  int64_t *values)
+static struct waterfall_distribution of_partitions(const struct waterfall_report *report,
+                                                   const struct waterfall_run *run, enum pick pick,
+                                                   int64_t *values)
 {
     size_t count = 0;
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++) {
-        const struct timeline_job *job = &report->jobs[j];
+        const struct waterfall_job *job = &report->jobs[j];
         for (size_t i = job->partitions; i < job->partitions + job->partition_count; i++) {
-            const struct timeline_partition *p = &report->partitions[i];
+            const struct waterfall_partition *p = &report->partitions[i];
             if (!p->complete)
                 continue;
             values[count++] = pick == PICK_SYNTH     ? p->synth_end_us - p->synth_start_us
@@ -58,8 +58,8 @@ static struct timeline_distribution of_partitions(const struct timeline_report *
     return distribution(values, count);
 }
 
-static struct timeline_distribution of_jobs(const struct timeline_report *report,
-                                            const struct timeline_run *run, int64_t *values)
+static struct waterfall_distribution of_jobs(const struct waterfall_report *report,
+                                             const struct waterfall_run *run, int64_t *values)
 {
     size_t count = 0;
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++)
@@ -68,7 +68,7 @@ static struct timeline_distribution of_jobs(const struct timeline_report *report
     return distribution(values, count);
 }
 
-enum cuzk_status report_measure(struct timeline_report *report, struct timeline_run *run,
+enum cuzk_status report_measure(struct waterfall_report *report, struct waterfall_run *run,
                                 struct cuzk_error *err)
 {
     size_t most = run->job_count;

@@ -19,19 +19,19 @@ static uint64_t hash_bytes(const char *bytes, size_t len)
     return hash ^ hash >> 32;
 }
 
-const char *strings_get(const struct timeline_strings *strings, uint32_t index)
+const char *strings_get(const struct waterfall_strings *strings, uint32_t index)
 {
     return strings->count ? strings->bytes.data + strings->offsets[index] : "";
 }
 
-static size_t length_of(const struct timeline_strings *strings, size_t index)
+static size_t length_of(const struct waterfall_strings *strings, size_t index)
 {
     size_t end = index + 1 < strings->count ? strings->offsets[index + 1] : strings->bytes.len;
     return end - strings->offsets[index] - 1;
 }
 
 /* The slot that holds the string or in which it belongs. */
-static uint32_t *find_slot(const struct timeline_strings *strings, const char *bytes, size_t len)
+static uint32_t *find_slot(const struct waterfall_strings *strings, const char *bytes, size_t len)
 {
     size_t mask = strings->slot_count - 1;
     for (size_t i = hash_bytes(bytes, len) & mask;; i = (i + 1) & mask) {
@@ -44,7 +44,7 @@ static uint32_t *find_slot(const struct timeline_strings *strings, const char *b
     }
 }
 
-static bool grow_slots(struct timeline_strings *strings)
+static bool grow_slots(struct waterfall_strings *strings)
 {
     size_t grown = strings->slot_count ? 2 * strings->slot_count : 64;
     uint32_t *slots = mem_zalloc(grown, sizeof *slots);
@@ -59,7 +59,7 @@ static bool grow_slots(struct timeline_strings *strings)
     return true;
 }
 
-static bool append(struct timeline_strings *strings, const char *bytes, size_t len)
+static bool append(struct waterfall_strings *strings, const char *bytes, size_t len)
 {
     if (2 * strings->count >= strings->slot_count && !grow_slots(strings))
         return false;
@@ -78,7 +78,7 @@ static bool append(struct timeline_strings *strings, const char *bytes, size_t l
     return true;
 }
 
-bool strings_add(struct timeline_strings *strings, const char *bytes, size_t len, uint32_t *index)
+bool strings_add(struct waterfall_strings *strings, const char *bytes, size_t len, uint32_t *index)
 {
     if (strings->count == 0 && !append(strings, "", 0))
         return false;
@@ -92,10 +92,10 @@ bool strings_add(struct timeline_strings *strings, const char *bytes, size_t len
     return true;
 }
 
-void strings_free(struct timeline_strings *strings)
+void strings_free(struct waterfall_strings *strings)
 {
     text_free(&strings->bytes);
     mem_free(strings->offsets);
     mem_free(strings->slots);
-    *strings = (struct timeline_strings){0};
+    *strings = (struct waterfall_strings){0};
 }

@@ -37,8 +37,8 @@ struct edge {
 };
 
 struct sweep {
-    struct timeline_report *report;
-    struct timeline_run *run;
+    struct waterfall_report *report;
+    struct waterfall_run *run;
     struct edge *edges;
     size_t count, capacity;
     bool failed;
@@ -59,7 +59,7 @@ static void add_edge(struct sweep *sweep, int64_t time_us, enum counter counter,
 static void add_span(struct sweep *sweep, int64_t start_us, int64_t end_us, enum counter counter,
                      size_t device)
 {
-    const struct timeline_run *run = sweep->run;
+    const struct waterfall_run *run = sweep->run;
     if (start_us < run->start_us)
         start_us = run->start_us;
     if (end_us > run->end_us)
@@ -71,7 +71,7 @@ static void add_span(struct sweep *sweep, int64_t start_us, int64_t end_us, enum
 }
 
 /* The place of a device id among the run's devices; SIZE_MAX: none. */
-static size_t device_place(const struct timeline_run *run, int32_t id)
+static size_t device_place(const struct waterfall_run *run, int32_t id)
 {
     for (size_t i = 0; i < run->device_count; i++)
         if (run->devices[i].id == id)
@@ -86,7 +86,7 @@ static int64_t first_known(int64_t a, int64_t b, int64_t c)
 
 /* The synthesis of an attempt and its way to the device. Where an event is missing the next one
    that is known stands in; where none is known, something is lost until the job's last moment. */
-static void add_synthesis(struct sweep *sweep, const struct timeline_partition *p, int64_t job_end)
+static void add_synthesis(struct sweep *sweep, const struct waterfall_partition *p, int64_t job_end)
 {
     int64_t end = first_known(p->synth_end_us, p->sent_us, p->picked_us);
     if (end < 0)
@@ -99,14 +99,14 @@ static void add_synthesis(struct sweep *sweep, const struct timeline_partition *
         add_span(sweep, p->synth_end_us - p->synth_ms * 1000, p->synth_end_us, COUNT_SYNTH, 0);
     if (p->sent_us < 0)
         return;
-    int64_t picked = first_known(p->picked_us, p->gpu_start_us, TIMELINE_NONE);
+    int64_t picked = first_known(p->picked_us, p->gpu_start_us, WATERFALL_NONE);
     if (picked >= 0)
         add_span(sweep, p->sent_us, picked, COUNT_READY, 0);
     else
         add_span(sweep, p->sent_us, job_end, COUNT_LOST, 0);
 }
 
-static void add_device_time(struct sweep *sweep, const struct timeline_partition *p,
+static void add_device_time(struct sweep *sweep, const struct waterfall_partition *p,
                             int64_t job_end)
 {
     size_t device = device_place(sweep->run, p->device);
@@ -118,7 +118,7 @@ static void add_device_time(struct sweep *sweep, const struct timeline_partition
         add_span(sweep, p->gpu_start_us, p->gpu_end_us, COUNT_BUSY, device);
         return;
     }
-    int64_t start = first_known(p->picked_us, p->gpu_start_us, TIMELINE_NONE);
+    int64_t start = first_known(p->picked_us, p->gpu_start_us, WATERFALL_NONE);
     int64_t end = p->gpu_end_us >= 0 ? p->gpu_end_us : job_end;
     if (start < 0 && p->gpu_ms > 0)
         start = end - p->gpu_ms * 1000;
@@ -126,23 +126,23 @@ static void add_device_time(struct sweep *sweep, const struct timeline_partition
         add_span(sweep, start, end, COUNT_DEVICE_LOST, device);
 }
 
-static bool counter_of(enum timeline_span span, enum counter *counter)
+static bool counter_of(enum trace_span span, enum counter *counter)
 {
     static const struct {
-        enum timeline_span span;
+        enum trace_span span;
         enum counter counter;
     } table[] = {
-        {TIMELINE_SPAN_RPC, COUNT_ADMIT},          {TIMELINE_SPAN_JOURNAL, COUNT_ADMIT},
-        {TIMELINE_SPAN_QUEUE, COUNT_ADMIT},        {TIMELINE_SPAN_PARSE, COUNT_PARSE},
-        {TIMELINE_SPAN_BUDGET_WAIT, COUNT_BUDGET}, {TIMELINE_SPAN_LOOKAHEAD_WAIT, COUNT_LOOKAHEAD},
-        {TIMELINE_SPAN_SRS_LOAD, COUNT_SRS},       {TIMELINE_SPAN_SRS_WAIT, COUNT_SRS},
-        {TIMELINE_SPAN_FINISH, COUNT_REPLY},       {TIMELINE_SPAN_VERIFY, COUNT_REPLY},
-        {TIMELINE_SPAN_REPLY, COUNT_REPLY},        {TIMELINE_SPAN_UPLOAD, COUNT_PHASE},
-        {TIMELINE_SPAN_EVAL, COUNT_PHASE},         {TIMELINE_SPAN_NTT, COUNT_PHASE},
-        {TIMELINE_SPAN_MSM_H, COUNT_PHASE},        {TIMELINE_SPAN_MSM_L, COUNT_PHASE},
-        {TIMELINE_SPAN_MSM_A, COUNT_PHASE},        {TIMELINE_SPAN_MSM_B_G1, COUNT_PHASE},
-        {TIMELINE_SPAN_MSM_B_G2, COUNT_PHASE},     {TIMELINE_SPAN_MSM_TAILS, COUNT_PHASE},
-        {TIMELINE_SPAN_DOWNLOAD, COUNT_PHASE},
+        {TRACE_SPAN_RPC, COUNT_ADMIT},          {TRACE_SPAN_JOURNAL, COUNT_ADMIT},
+        {TRACE_SPAN_QUEUE, COUNT_ADMIT},        {TRACE_SPAN_PARSE, COUNT_PARSE},
+        {TRACE_SPAN_BUDGET_WAIT, COUNT_BUDGET}, {TRACE_SPAN_LOOKAHEAD_WAIT, COUNT_LOOKAHEAD},
+        {TRACE_SPAN_SRS_LOAD, COUNT_SRS},       {TRACE_SPAN_SRS_WAIT, COUNT_SRS},
+        {TRACE_SPAN_FINISH, COUNT_REPLY},       {TRACE_SPAN_VERIFY, COUNT_REPLY},
+        {TRACE_SPAN_REPLY, COUNT_REPLY},        {TRACE_SPAN_UPLOAD, COUNT_PHASE},
+        {TRACE_SPAN_EVAL, COUNT_PHASE},         {TRACE_SPAN_NTT, COUNT_PHASE},
+        {TRACE_SPAN_MSM_H, COUNT_PHASE},        {TRACE_SPAN_MSM_L, COUNT_PHASE},
+        {TRACE_SPAN_MSM_A, COUNT_PHASE},        {TRACE_SPAN_MSM_B_G1, COUNT_PHASE},
+        {TRACE_SPAN_MSM_B_G2, COUNT_PHASE},     {TRACE_SPAN_MSM_TAILS, COUNT_PHASE},
+        {TRACE_SPAN_DOWNLOAD, COUNT_PHASE},
     };
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
         if (table[i].span == span) {
@@ -152,37 +152,37 @@ static bool counter_of(enum timeline_span span, enum counter *counter)
     return false;
 }
 
-static void add_phase(struct timeline_device *device, const struct timeline_interval *interval)
+static void add_phase(struct waterfall_device *device, const struct waterfall_interval *interval)
 {
-    static const enum timeline_span spans[TIMELINE_PHASE_COUNT] = {
-#define X(name, json) TIMELINE_SPAN_##name,
-        TIMELINE_PHASE_MAP(X)
+    static const enum trace_span spans[WATERFALL_PHASE_COUNT] = {
+#define X(name, json) TRACE_SPAN_##name,
+        WATERFALL_PHASE_MAP(X)
 #undef X
     };
-    for (size_t i = 0; i < TIMELINE_PHASE_COUNT; i++)
+    for (size_t i = 0; i < WATERFALL_PHASE_COUNT; i++)
         if (spans[i] == interval->span)
             device->phase_us[i] += interval->end_us - interval->start_us;
 }
 
 /* The device of an interval: named, or by the partition that it is about. */
-static size_t interval_device(const struct sweep *sweep, const struct timeline_interval *interval)
+static size_t interval_device(const struct sweep *sweep, const struct waterfall_interval *interval)
 {
     if (interval->device >= 0)
         return device_place(sweep->run, interval->device);
     if (interval->worker < 0 || interval->job == NO_JOB)
         return SIZE_MAX;
-    const struct timeline_job *job = &sweep->report->jobs[interval->job];
+    const struct waterfall_job *job = &sweep->report->jobs[interval->job];
     for (size_t i = job->partitions; i < job->partitions + job->partition_count; i++)
         if (sweep->report->partitions[i].worker == interval->worker)
             return device_place(sweep->run, sweep->report->partitions[i].device);
     return SIZE_MAX;
 }
 
-static void add_interval(struct sweep *sweep, const struct timeline_interval *interval)
+static void add_interval(struct sweep *sweep, const struct waterfall_interval *interval)
 {
     enum counter counter;
     if (interval->start_us < 0 || interval->end_us < 0 ||
-        !counter_of((enum timeline_span)interval->span, &counter))
+        !counter_of((enum trace_span)interval->span, &counter))
         return;
     size_t device = interval_device(sweep, interval);
     if (counter == COUNT_PHASE) {
@@ -198,15 +198,15 @@ static void add_interval(struct sweep *sweep, const struct timeline_interval *in
         return;
     if (counter == COUNT_SRS)
         add_span(sweep, interval->start_us, interval->end_us, COUNT_DEVICE_SRS, device);
-    if (interval->span == TIMELINE_SPAN_FINISH || interval->span == TIMELINE_SPAN_VERIFY)
+    if (interval->span == TRACE_SPAN_FINISH || interval->span == TRACE_SPAN_VERIFY)
         add_span(sweep, interval->start_us, interval->end_us, COUNT_FINISH, device);
 }
 
 static void add_edges(struct sweep *sweep)
 {
     enum { EDGES_OF_PARTITION = 8 };
-    const struct timeline_report *report = sweep->report;
-    const struct timeline_run *run = sweep->run;
+    const struct waterfall_report *report = sweep->report;
+    const struct waterfall_run *run = sweep->run;
     size_t partitions = 0;
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++)
         partitions += report->jobs[j].partition_count;
@@ -214,7 +214,7 @@ static void add_edges(struct sweep *sweep)
                         sizeof *sweep->edges))
         sweep->failed = true;
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++) {
-        const struct timeline_job *job = &report->jobs[j];
+        const struct waterfall_job *job = &report->jobs[j];
         add_span(sweep, job->start_us, job->end_us, COUNT_JOBS, 0);
         for (size_t p = job->partitions; p < job->partitions + job->partition_count; p++) {
             add_synthesis(sweep, &report->partitions[p], job->end_us);
@@ -265,54 +265,54 @@ static void sort_edges(struct sweep *sweep)
      up or ready) or nothing else is there to wait for.
    - Memory budget counts when something waits for it and not all synthesis workers are at work:
    with all at work more memory would not help. */
-static enum timeline_cause cause_of(const struct sweep *sweep, size_t d)
+static enum waterfall_cause cause_of(const struct sweep *sweep, size_t d)
 {
     const int32_t *system = sweep->system, *device = sweep->devices[d];
     if (system[COUNT_LOST] || device[COUNT_DEVICE_LOST])
-        return TIMELINE_CAUSE_UNKNOWN;
+        return WATERFALL_CAUSE_UNKNOWN;
     bool srs_needed = device[COUNT_LOCK] || system[COUNT_READY] || !system[COUNT_SYNTH];
     if (device[COUNT_DEVICE_SRS] || (system[COUNT_SRS] && srs_needed))
-        return TIMELINE_CAUSE_SRS;
+        return WATERFALL_CAUSE_SRS;
     if (device[COUNT_LOCK])
-        return TIMELINE_CAUSE_LOCK;
+        return WATERFALL_CAUSE_LOCK;
     if (system[COUNT_READY])
-        return device[COUNT_FINISH] ? TIMELINE_CAUSE_FINISH : TIMELINE_CAUSE_DISPATCH;
+        return device[COUNT_FINISH] ? WATERFALL_CAUSE_FINISH : WATERFALL_CAUSE_DISPATCH;
     if (system[COUNT_LOOKAHEAD])
-        return TIMELINE_CAUSE_LOOKAHEAD;
+        return WATERFALL_CAUSE_LOOKAHEAD;
     if (system[COUNT_BUDGET] && system[COUNT_SYNTH] < sweep->synth_limit)
-        return TIMELINE_CAUSE_BUDGET;
+        return WATERFALL_CAUSE_BUDGET;
     if (system[COUNT_SYNTH])
-        return TIMELINE_CAUSE_SYNTH;
+        return WATERFALL_CAUSE_SYNTH;
     if (system[COUNT_BUDGET])
-        return TIMELINE_CAUSE_BUDGET;
+        return WATERFALL_CAUSE_BUDGET;
     if (system[COUNT_PARSE])
-        return TIMELINE_CAUSE_PARSE;
+        return WATERFALL_CAUSE_PARSE;
     if (system[COUNT_ADMIT])
-        return TIMELINE_CAUSE_ADMIT;
+        return WATERFALL_CAUSE_ADMIT;
     if (system[COUNT_REPLY])
-        return TIMELINE_CAUSE_REPLY;
+        return WATERFALL_CAUSE_REPLY;
     /* What is left of the jobs may all be on other devices. */
     bool elsewhere = false;
     for (size_t i = 0; i < sweep->run->device_count; i++)
         elsewhere |= sweep->devices[i][COUNT_BUSY] || sweep->devices[i][COUNT_LOCK];
-    return system[COUNT_JOBS] && !elsewhere ? TIMELINE_CAUSE_UNRECORDED : TIMELINE_CAUSE_NOTHING;
+    return system[COUNT_JOBS] && !elsewhere ? WATERFALL_CAUSE_UNRECORDED : WATERFALL_CAUSE_NOTHING;
 }
 
-static bool add_stretch(struct timeline_device *device, int64_t start_us, int64_t end_us,
-                        enum timeline_cause cause)
+static bool add_stretch(struct waterfall_device *device, int64_t start_us, int64_t end_us,
+                        enum waterfall_cause cause)
 {
-    struct timeline_stretch *last =
+    struct waterfall_stretch *last =
         device->stretch_count ? &device->stretches[device->stretch_count - 1] : NULL;
     if (last && last->cause == cause && last->end_us == start_us) {
         last->end_us = end_us;
         return true;
     }
-    struct timeline_stretch stretch = {start_us, end_us, cause};
+    struct waterfall_stretch stretch = {start_us, end_us, cause};
     return REPORT_APPEND(device->stretches, device->stretch_count, device->stretch_capacity,
                          stretch);
 }
 
-static void add_level(struct timeline_level *level, int32_t now, int64_t for_us)
+static void add_level(struct waterfall_level *level, int32_t now, int64_t for_us)
 {
     level->mean += (double)now * (double)for_us; /* divided by the run's time at the end */
     if (now > 0 && (uint32_t)now > level->max)
@@ -322,13 +322,13 @@ static void add_level(struct timeline_level *level, int32_t now, int64_t for_us)
 /* Accounts for the time between two edges, in which nothing changed. */
 static void account(struct sweep *sweep, int64_t start_us, int64_t end_us)
 {
-    struct timeline_run *run = sweep->run;
+    struct waterfall_run *run = sweep->run;
     int64_t for_us = end_us - start_us;
     int32_t busy = 0;
     for (size_t d = 0; d < run->device_count; d++) {
-        struct timeline_device *device = &run->devices[d];
+        struct waterfall_device *device = &run->devices[d];
         const int32_t *counts = sweep->devices[d];
-        enum timeline_cause cause = TIMELINE_CAUSE_COUNT;
+        enum waterfall_cause cause = WATERFALL_CAUSE_COUNT;
         if (counts[COUNT_BUSY]) {
             device->busy_us += for_us;
             busy++;
@@ -372,7 +372,7 @@ static int32_t most_syntheses(const struct sweep *sweep)
 
 static void walk(struct sweep *sweep)
 {
-    struct timeline_run *run = sweep->run;
+    struct waterfall_run *run = sweep->run;
     int64_t at = run->start_us;
     sweep->synth_limit = run->synth_workers > 0 && run->synth_workers < INT32_MAX
                              ? (int32_t)run->synth_workers
@@ -388,16 +388,16 @@ static void walk(struct sweep *sweep)
         account(sweep, at, run->end_us);
 }
 
-static void finish_levels(struct timeline_run *run)
+static void finish_levels(struct waterfall_run *run)
 {
     double time = (double)(run->end_us - run->start_us);
-    struct timeline_level *levels[] = {&run->jobs_level, &run->synth_level, &run->ready_level,
-                                       &run->device_level};
+    struct waterfall_level *levels[] = {&run->jobs_level, &run->synth_level, &run->ready_level,
+                                        &run->device_level};
     for (size_t i = 0; i < ARRAY_LEN(levels); i++)
         levels[i]->mean = time > 0 ? levels[i]->mean / time : 0;
 }
 
-enum cuzk_status report_sweep(struct timeline_report *report, struct timeline_run *run,
+enum cuzk_status report_sweep(struct waterfall_report *report, struct waterfall_run *run,
                               struct cuzk_error *err)
 {
     struct sweep sweep = {.report = report, .run = run};

@@ -6,15 +6,15 @@
 #include <math.h>
 
 static const char *const bottleneck_names[] = {
-    [TIMELINE_BOUND_UNKNOWN] = "unknown",     [TIMELINE_BOUND_DEVICE] = "device",
-    [TIMELINE_BOUND_SYNTHESIS] = "synthesis", [TIMELINE_BOUND_CONTENTION] = "contention",
-    [TIMELINE_BOUND_LOOKAHEAD] = "lookahead", [TIMELINE_BOUND_BUDGET] = "memory_budget",
-    [TIMELINE_BOUND_SRS] = "srs_load",        [TIMELINE_BOUND_PARSE] = "parse",
-    [TIMELINE_BOUND_ADMISSION] = "admission", [TIMELINE_BOUND_FINISH] = "finish",
-    [TIMELINE_BOUND_DISPATCH] = "dispatch",   [TIMELINE_BOUND_CLIENT] = "client",
+    [WATERFALL_BOUND_UNKNOWN] = "unknown",     [WATERFALL_BOUND_DEVICE] = "device",
+    [WATERFALL_BOUND_SYNTHESIS] = "synthesis", [WATERFALL_BOUND_CONTENTION] = "contention",
+    [WATERFALL_BOUND_LOOKAHEAD] = "lookahead", [WATERFALL_BOUND_BUDGET] = "memory_budget",
+    [WATERFALL_BOUND_SRS] = "srs_load",        [WATERFALL_BOUND_PARSE] = "parse",
+    [WATERFALL_BOUND_ADMISSION] = "admission", [WATERFALL_BOUND_FINISH] = "finish",
+    [WATERFALL_BOUND_DISPATCH] = "dispatch",   [WATERFALL_BOUND_CLIENT] = "client",
 };
 
-const char *timeline_bottleneck_name(enum timeline_bottleneck bottleneck)
+const char *waterfall_bottleneck_name(enum waterfall_bottleneck bottleneck)
 {
     CHECK((unsigned)bottleneck < ARRAY_LEN(bottleneck_names));
     return bottleneck_names[bottleneck];
@@ -31,16 +31,16 @@ struct figures {
     double utilisation; /* of all devices together */
     double overlap;     /* GPU spans over busy time; above 1 the spans contain waiting */
     double occupancy;   /* device phases over busy time; negative: not in the log */
-    double phases[TIMELINE_PHASE_COUNT];
+    double phases[WATERFALL_PHASE_COUNT];
     double partitions, proofs;
     double synth, device; /* a partition: mean synthesis, mean busy time of a device */
     double workers;       /* synthesis workers, as configured or seen */
     double growth;        /* exponent b of growth.c, within 0 … 0.95 */
-    double idle[TIMELINE_CAUSE_COUNT], idle_total;
-    enum timeline_cause cause; /* the largest */
+    double idle[WATERFALL_CAUSE_COUNT], idle_total;
+    enum waterfall_cause cause; /* the largest */
 };
 
-static struct figures figures_of(const struct timeline_run *run)
+static struct figures figures_of(const struct waterfall_run *run)
 {
     struct figures f = {.occupancy = -1};
     double busy = 0, spans = 0, phases = 0;
@@ -48,20 +48,20 @@ static struct figures figures_of(const struct timeline_run *run)
     f.time = (double)(run->end_us - run->start_us) / 1e6;
     f.devices = (double)run->device_count;
     for (size_t d = 0; d < run->device_count; d++) {
-        const struct timeline_device *device = &run->devices[d];
+        const struct waterfall_device *device = &run->devices[d];
         busy += (double)device->busy_us / 1e6;
         spans += (double)device->spans_us / 1e6;
         phases += (double)device->phases_us / 1e6;
         phases_known = phases_known && device->phases_us >= 0;
-        for (size_t p = 0; p < TIMELINE_PHASE_COUNT; p++)
+        for (size_t p = 0; p < WATERFALL_PHASE_COUNT; p++)
             f.phases[p] += (double)device->phase_us[p] / 1e6;
-        for (size_t c = 0; c < TIMELINE_CAUSE_COUNT; c++)
+        for (size_t c = 0; c < WATERFALL_CAUSE_COUNT; c++)
             f.idle[c] += (double)device->idle_by_cause_us[c] / 1e6;
     }
-    for (size_t c = 0; c < TIMELINE_CAUSE_COUNT; c++) {
+    for (size_t c = 0; c < WATERFALL_CAUSE_COUNT; c++) {
         f.idle_total += f.idle[c];
         if (f.idle[c] > f.idle[f.cause])
-            f.cause = (enum timeline_cause)c;
+            f.cause = (enum waterfall_cause)c;
     }
     f.partitions = (double)run->device.count;
     f.proofs = (double)run->complete;
@@ -83,7 +83,7 @@ static double percent(double part, double whole)
 }
 
 /* What a proof waited, of the named cause. */
-static double per_proof(const struct figures *f, enum timeline_cause cause)
+static double per_proof(const struct figures *f, enum waterfall_cause cause)
 {
     return f->proofs > 0 ? f->idle[cause] / f->proofs : f->idle[cause];
 }
@@ -97,13 +97,13 @@ static const char *devices_of(const struct figures *f)
 static void add_phases(const struct figures *f, struct text *text)
 {
     double all = 0;
-    for (size_t p = 0; p < TIMELINE_PHASE_COUNT; p++)
+    for (size_t p = 0; p < WATERFALL_PHASE_COUNT; p++)
         all += f->phases[p];
     const char *separator = " Of its work";
-    for (size_t p = 0; p < TIMELINE_PHASE_COUNT; p++) {
+    for (size_t p = 0; p < WATERFALL_PHASE_COUNT; p++) {
         if (f->phases[p] <= 0.005 * all)
             continue;
-        text_add(text, "%s %s is %.0f %%", separator, timeline_phase_name((enum timeline_phase)p),
+        text_add(text, "%s %s is %.0f %%", separator, waterfall_phase_name((enum waterfall_phase)p),
                  percent(f->phases[p], all));
         separator = ",";
     }
@@ -111,9 +111,9 @@ static void add_phases(const struct figures *f, struct text *text)
         text_add(text, ".");
 }
 
-static void judge_device(const struct figures *f, struct timeline_verdict *v)
+static void judge_device(const struct figures *f, struct waterfall_verdict *v)
 {
-    v->bottleneck = TIMELINE_BOUND_DEVICE;
+    v->bottleneck = WATERFALL_BOUND_DEVICE;
     v->confidence = fmin(1, 0.6 + 0.4 * (f->utilisation - DEVICE_BOUND) / (1 - DEVICE_BOUND));
     v->gain = 1;
     text_add(&v->text,
@@ -139,9 +139,9 @@ static void judge_device(const struct figures *f, struct timeline_verdict *v)
     }
 }
 
-static void judge_contention(const struct figures *f, struct timeline_verdict *v)
+static void judge_contention(const struct figures *f, struct waterfall_verdict *v)
 {
-    v->bottleneck = TIMELINE_BOUND_CONTENTION;
+    v->bottleneck = WATERFALL_BOUND_CONTENTION;
     v->gain = 1 / fmax(f->utilisation, 0.05);
     text_add(&v->text,
              "CPU contention: %s waited %.1f s a proof (%.0f %% of the time) for "
@@ -150,16 +150,16 @@ static void judge_contention(const struct figures *f, struct timeline_verdict *v
              "by %.0f %% only, as they share one exhausted resource (memory bandwidth, cores). "
              "Use fewer workers with more threads each, less memory traffic a synthesis, or a "
              "host with more bandwidth; hiding the wait would give up to %.2fx.",
-             devices_of(f), per_proof(f, TIMELINE_CAUSE_SYNTH),
-             percent(f->idle[TIMELINE_CAUSE_SYNTH], f->time * f->devices), f->synth, f->workers,
+             devices_of(f), per_proof(f, WATERFALL_CAUSE_SYNTH),
+             percent(f->idle[WATERFALL_CAUSE_SYNTH], f->time * f->devices), f->synth, f->workers,
              f->growth, 100 * (pow((f->workers + 1) / fmax(f->workers, 1), 1 - f->growth) - 1),
              v->gain);
 }
 
-static void judge_lookahead(const struct timeline_run *run, const struct figures *f,
-                            struct timeline_verdict *v)
+static void judge_lookahead(const struct waterfall_run *run, const struct figures *f,
+                            struct waterfall_verdict *v)
 {
-    v->bottleneck = TIMELINE_BOUND_LOOKAHEAD;
+    v->bottleneck = WATERFALL_BOUND_LOOKAHEAD;
     v->gain = 1 / fmax(1 - f->idle[f->cause] / (f->time * f->devices), 0.05);
     text_add(&v->text,
              "Lookahead too small: %s waited %.1f s a proof (%.0f %% of the time), although "
@@ -176,15 +176,15 @@ static void judge_lookahead(const struct timeline_run *run, const struct figures
 static double workers_needed(const struct figures *f)
 {
     double more = f->utilisation > 0
-                      ? 1 + f->idle[TIMELINE_CAUSE_SYNTH] / (f->utilisation * f->time * f->devices)
+                      ? 1 + f->idle[WATERFALL_CAUSE_SYNTH] / (f->utilisation * f->time * f->devices)
                       : 2;
     double by_idle = f->workers * pow(more, 1 / (1 - f->growth));
     double by_time = f->device > 0 ? f->devices * f->synth / f->device : 0;
     return fmax(ceil(fmax(by_idle, by_time) - 0.05), f->workers + 1);
 }
 
-static void judge_synthesis(const struct timeline_run *run, const struct figures *f, bool waited,
-                            struct timeline_verdict *v)
+static void judge_synthesis(const struct waterfall_run *run, const struct figures *f, bool waited,
+                            struct waterfall_verdict *v)
 {
     double capacity = f->synth > 0 ? f->workers / f->synth : 0;
     double demand = f->device > 0 ? f->devices / f->device : 0;
@@ -196,14 +196,14 @@ static void judge_synthesis(const struct timeline_run *run, const struct figures
         judge_contention(f, v);
         return;
     }
-    v->bottleneck = TIMELINE_BOUND_SYNTHESIS;
-    v->gain = 1 / fmax(1 - f->idle[TIMELINE_CAUSE_SYNTH] / (f->time * f->devices), 0.05);
+    v->bottleneck = WATERFALL_BOUND_SYNTHESIS;
+    v->gain = 1 / fmax(1 - f->idle[WATERFALL_CAUSE_SYNTH] / (f->time * f->devices), 0.05);
     text_add(&v->text,
              "Synthesis-bound: %s waited %.1f s a proof (%.0f %% of the time) for "
              "partition synthesis, which takes %.1f s with %.0f worker%s, against %.2f s on the "
              "device. >= %.0f synthesis workers would hide it: up to %.2fx throughput",
-             devices_of(f), per_proof(f, TIMELINE_CAUSE_SYNTH),
-             percent(f->idle[TIMELINE_CAUSE_SYNTH], f->time * f->devices), f->synth, f->workers,
+             devices_of(f), per_proof(f, WATERFALL_CAUSE_SYNTH),
+             percent(f->idle[WATERFALL_CAUSE_SYNTH], f->time * f->devices), f->synth, f->workers,
              f->workers > 1 ? "s" : "", f->device, workers_needed(f), v->gain);
     if (run->synth_elasticity_known)
         text_add(&v->text, " (syntheses slow each other little: exponent %.2f).", f->growth);
@@ -212,11 +212,11 @@ static void judge_synthesis(const struct timeline_run *run, const struct figures
                            "about the same number always ran at once.");
 }
 
-static void judge_client(const struct timeline_run *run, const struct figures *f,
-                         struct timeline_verdict *v)
+static void judge_client(const struct waterfall_run *run, const struct figures *f,
+                         struct waterfall_verdict *v)
 {
-    double share = f->idle[TIMELINE_CAUSE_NOTHING] / fmax(f->time * f->devices, 1e-9);
-    v->bottleneck = TIMELINE_BOUND_CLIENT;
+    double share = f->idle[WATERFALL_CAUSE_NOTHING] / fmax(f->time * f->devices, 1e-9);
+    v->bottleneck = WATERFALL_BOUND_CLIENT;
     v->gain = 1 / fmax(1 - share, 0.05);
     text_add(&v->text,
              "Too little was submitted: for %.0f %% of the time no job was there; %.1f jobs were "
@@ -226,8 +226,8 @@ static void judge_client(const struct timeline_run *run, const struct figures *f
              v->gain);
 }
 
-static void judge_cause(const struct figures *f, enum timeline_bottleneck bottleneck,
-                        const char *headline, const char *advice, struct timeline_verdict *v)
+static void judge_cause(const struct figures *f, enum waterfall_bottleneck bottleneck,
+                        const char *headline, const char *advice, struct waterfall_verdict *v)
 {
     double share = f->idle[f->cause] / fmax(f->time * f->devices, 1e-9);
     v->bottleneck = bottleneck;
@@ -236,63 +236,64 @@ static void judge_cause(const struct figures *f, enum timeline_bottleneck bottle
              "%s: %s waited %.1f s a proof (%.0f %% of the time) because %s. %s: up to "
              "%.2fx throughput.",
              headline, devices_of(f), per_proof(f, f->cause), 100 * share,
-             timeline_cause_words(f->cause), advice, v->gain);
+             waterfall_cause_words(f->cause), advice, v->gain);
 }
 
-static void judge_idle(const struct timeline_run *run, const struct figures *f, bool waited,
-                       struct timeline_verdict *v)
+static void judge_idle(const struct waterfall_run *run, const struct figures *f, bool waited,
+                       struct waterfall_verdict *v)
 {
     v->confidence = f->idle_total > 0 ? 0.4 + 0.6 * f->idle[f->cause] / f->idle_total : 0.4;
     switch (f->cause) {
-    case TIMELINE_CAUSE_SYNTH:
+    case WATERFALL_CAUSE_SYNTH:
         judge_synthesis(run, f, waited, v);
         break;
-    case TIMELINE_CAUSE_NOTHING:
+    case WATERFALL_CAUSE_NOTHING:
         judge_client(run, f, v);
         break;
-    case TIMELINE_CAUSE_LOOKAHEAD:
+    case WATERFALL_CAUSE_LOOKAHEAD:
         judge_lookahead(run, f, v);
         break;
-    case TIMELINE_CAUSE_BUDGET:
-        judge_cause(f, TIMELINE_BOUND_BUDGET, "Memory-bound",
+    case WATERFALL_CAUSE_BUDGET:
+        judge_cause(f, WATERFALL_BOUND_BUDGET, "Memory-bound",
                     "Raise memory.total_budget so that all synthesis workers can work", v);
         break;
-    case TIMELINE_CAUSE_SRS:
-        judge_cause(f, TIMELINE_BOUND_SRS, "Parameter loading",
+    case WATERFALL_CAUSE_SRS:
+        judge_cause(f, WATERFALL_BOUND_SRS, "Parameter loading",
                     "Preload the parameters and give them room to stay", v);
         break;
-    case TIMELINE_CAUSE_PARSE:
-        judge_cause(f, TIMELINE_BOUND_PARSE, "Parsing",
+    case WATERFALL_CAUSE_PARSE:
+        judge_cause(f, WATERFALL_BOUND_PARSE, "Parsing",
                     "Keep more jobs in flight, so that inputs are parsed beside proving", v);
         break;
-    case TIMELINE_CAUSE_ADMIT:
-        judge_cause(f, TIMELINE_BOUND_ADMISSION, "Admission",
+    case WATERFALL_CAUSE_ADMIT:
+        judge_cause(f, WATERFALL_BOUND_ADMISSION, "Admission",
                     "Keep more jobs in flight, and the journal on a faster disk", v);
         break;
-    case TIMELINE_CAUSE_FINISH:
-    case TIMELINE_CAUSE_REPLY:
-        judge_cause(f, TIMELINE_BOUND_FINISH, "Finishing",
+    case WATERFALL_CAUSE_FINISH:
+    case WATERFALL_CAUSE_REPLY:
+        judge_cause(f, WATERFALL_BOUND_FINISH, "Finishing",
                     "Raise gpus.gpu_workers_per_device and keep more jobs in flight", v);
         break;
-    case TIMELINE_CAUSE_LOCK:
-    case TIMELINE_CAUSE_DISPATCH:
-        judge_cause(f, TIMELINE_BOUND_DISPATCH, "Hand-over to the device",
+    case WATERFALL_CAUSE_LOCK:
+    case WATERFALL_CAUSE_DISPATCH:
+        judge_cause(f, WATERFALL_BOUND_DISPATCH, "Hand-over to the device",
                     "Raise gpus.gpu_workers_per_device", v);
         break;
     default:
-        v->bottleneck = TIMELINE_BOUND_UNKNOWN;
+        v->bottleneck = WATERFALL_BOUND_UNKNOWN;
         v->confidence = 0.2;
         text_add(&v->text, "Unknown: for %.0f %% of the time the device was idle and %s.",
-                 percent(f->idle[f->cause], f->time * f->devices), timeline_cause_words(f->cause));
+                 percent(f->idle[f->cause], f->time * f->devices), waterfall_cause_words(f->cause));
     }
 }
 
-static bool lookahead_was_full(const struct timeline_report *report, const struct timeline_run *run)
+static bool lookahead_was_full(const struct waterfall_report *report,
+                               const struct waterfall_run *run)
 {
     int64_t waited = 0;
     size_t to = run->jobs + run->job_count;
     for (size_t i = report->job_intervals[run->jobs]; i < report->job_intervals[to]; i++)
-        if (report->intervals[i].span == TIMELINE_SPAN_LOOKAHEAD_WAIT &&
+        if (report->intervals[i].span == TRACE_SPAN_LOOKAHEAD_WAIT &&
             report->intervals[i].end_us > report->intervals[i].start_us &&
             report->intervals[i].start_us >= 0)
             waited += report->intervals[i].end_us - report->intervals[i].start_us;
@@ -301,14 +302,14 @@ static bool lookahead_was_full(const struct timeline_report *report, const struc
 
 /* Few samples and missing events make it less sure. Both halves of the penalty are graded: one lost
    event among thousands changes little. */
-static void temper(const struct timeline_report *report, const struct timeline_run *run,
-                   const struct figures *f, struct timeline_verdict *v)
+static void temper(const struct waterfall_report *report, const struct waterfall_run *run,
+                   const struct figures *f, struct waterfall_verdict *v)
 {
     if (f->partitions < 20)
         v->confidence *= 0.6 + 0.02 * f->partitions;
     if (run->whole)
         return;
-    const struct timeline_log *log = report->log;
+    const struct waterfall_log *log = report->log;
     double missing = (double)(run->unpaired + log->lines_skipped + log->dropped);
     double share = missing / fmax((double)log->count, 1) +
                    (double)run->incomplete / fmax((double)run->job_count, 1);
@@ -320,13 +321,13 @@ static void temper(const struct timeline_report *report, const struct timeline_r
              (unsigned long long)log->dropped, log->ordered ? "" : ", the lines are out of order");
 }
 
-void report_judge(const struct timeline_report *report, struct timeline_run *run)
+void report_judge(const struct waterfall_report *report, struct waterfall_run *run)
 {
     struct figures f = figures_of(run);
-    struct timeline_verdict *v = &run->verdict;
+    struct waterfall_verdict *v = &run->verdict;
     v->gain = 1;
     if (run->device.count == 0 || f.time <= 0) {
-        v->bottleneck = TIMELINE_BOUND_UNKNOWN;
+        v->bottleneck = WATERFALL_BOUND_UNKNOWN;
         text_add(&v->text, "Unknown: no partition is complete in this run.");
     } else if (f.utilisation >= DEVICE_BOUND) {
         judge_device(&f, v);

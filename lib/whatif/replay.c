@@ -22,7 +22,7 @@ struct replay {
     struct sim_clock *clock;
     struct sim_lock devices[PIPELINE_DEVICES_MAX];
     atomic_uint synthesizing, finished, failed;
-    struct timeline *timeline;
+    struct trace *trace;
     struct cuzk_engine *engine;
     uint64_t *due_us; /* when a job is submitted; UINT64_MAX: not decided */
     size_t submitted, decided;
@@ -128,18 +128,18 @@ static enum cuzk_status replay_prove(struct work *base, struct loaded *loaded, v
     struct sim_lock *device = &work->replay->devices[span->device];
     const struct replay_partition *p = partition_of(work, span->partition);
     uint64_t order = work->order + span->partition;
-    timeline_emit(&span->scope, TIMELINE_LOCK_WAIT_START, -1);
+    trace_emit(&span->scope, TRACE_LOCK_WAIT_START, -1);
     sim_clock_lock(clock, device, order);
-    timeline_emit(&span->scope, TIMELINE_LOCK_WAIT_END, -1);
-    timeline_emit(&span->scope, TIMELINE_GPU_START, -1);
+    trace_emit(&span->scope, TRACE_LOCK_WAIT_END, -1);
+    trace_emit(&span->scope, TRACE_GPU_START, -1);
     pass(work->replay, p->device_us, order);
     *device_ns = (uint64_t)p->device_us * 1000;
-    timeline_emit(&span->scope, TIMELINE_GPU_END, -1);
+    trace_emit(&span->scope, TRACE_GPU_END, -1);
     sim_clock_unlock(clock, device);
     if (p->finish_us) {
-        timeline_emit(&span->scope, TIMELINE_FINISH_START, -1);
+        trace_emit(&span->scope, TRACE_FINISH_START, -1);
         pass(work->replay, p->finish_us, order);
-        timeline_emit(&span->scope, TIMELINE_FINISH_END, -1);
+        trace_emit(&span->scope, TRACE_FINISH_END, -1);
     }
     memset(proof, 0, WORK_PROOF_BYTES);
     return CUZK_OK;
@@ -236,7 +236,7 @@ static enum cuzk_status open_engine(struct replay *replay, struct cuzk_error *er
         .workers_per_device = limits->workers_per_device,
         .memory_budget_bytes = UINT64_C(1) << 50, /* it takes next to nothing */
         .queue_max = (unsigned)replay->plan->n_jobs,
-        .timeline = replay->timeline,
+        .trace = replay->trace,
     };
     return engine_open(&options, &setup, &replay->engine, err);
 }
@@ -342,29 +342,29 @@ enum { FLUSH_STEPS = 500, RING_EVENTS = 16384 };
 
 static enum cuzk_status drive(struct replay *replay, const char *label, struct cuzk_error *err)
 {
-    struct timeline_scope scope = TIMELINE_SCOPE(replay->timeline, label);
+    struct trace_scope scope = TRACE_SCOPE(replay->trace, label);
     TRY(add_jump(replay, 0, err));
     replay->began_ns = clock_now_ns();
-    timeline_emit_at(&scope, TIMELINE_RUN_START, -1, replay->began_ns);
+    trace_emit_at(&scope, TRACE_RUN_START, -1, replay->began_ns);
     for (size_t i = 1; atomic_load(&replay->finished) < replay->plan->n_jobs; i++) {
         settle(replay);
         if (atomic_load(&replay->finished) < replay->plan->n_jobs)
             TRY(step(replay, err));
         if (i % FLUSH_STEPS == 0)
-            timeline_flush(replay->timeline);
+            trace_flush(replay->trace);
     }
-    timeline_emit(&scope, TIMELINE_RUN_END, -1);
+    trace_emit(&scope, TRACE_RUN_END, -1);
     unsigned failed = atomic_load(&replay->failed);
     return failed ? error_set(err, CUZK_INTERNAL, "replay: %u jobs failed", failed) : CUZK_OK;
 }
 
 /* The recorded events carry real times, from which jumps tell the simulated ones. Durations that
    the engine measured are real ones and go. */
-static void to_simulated(const struct replay *replay, struct timeline_record *records, size_t n)
+static void to_simulated(const struct replay *replay, struct trace_record *records, size_t n)
 {
     uint64_t epoch_ns = 0;
     for (size_t i = 0; i < n && epoch_ns == 0; i++) {
-        if (records[i].kind == TIMELINE_RUN_START)
+        if (records[i].kind == TRACE_RUN_START)
             epoch_ns = replay->began_ns - (uint64_t)records[i].time_ns;
     }
     size_t jump = 0;
@@ -377,18 +377,18 @@ static void to_simulated(const struct replay *replay, struct timeline_record *re
     }
 }
 
-static enum cuzk_status collect(struct replay *replay, struct timeline_log *log,
+static enum cuzk_status collect(struct replay *replay, struct waterfall_log *log,
                                 struct cuzk_error *err)
 {
-    struct timeline_record *records;
+    struct trace_record *records;
     size_t n;
-    TRY(timeline_history(replay->timeline, &records, &n, err));
-    if (timeline_dropped(replay->timeline)) {
+    TRY(trace_history(replay->trace, &records, &n, err));
+    if (trace_dropped(replay->trace)) {
         mem_free(records);
         return error_set(err, CUZK_INTERNAL, "replay: events were lost");
     }
     to_simulated(replay, records, n);
-    enum cuzk_status status = timeline_log_add_records(log, records, n, err);
+    enum cuzk_status status = waterfall_log_add_records(log, records, n, err);
     mem_free(records);
     return status;
 }
@@ -398,7 +398,7 @@ static enum cuzk_status collect(struct replay *replay, struct timeline_log *log,
 static enum cuzk_status open_replay(struct replay *replay, struct cuzk_error *err)
 {
     const struct replay_plan *plan = replay->plan;
-    const struct timeline_options timeline = {
+    const struct trace_options trace = {
         .fd = -1,
         .ring_events = RING_EVENTS,
         .history_events = (uint32_t)(1024 + 32 * (plan->n_jobs + plan->n_partitions)),
@@ -410,12 +410,12 @@ static enum cuzk_status open_replay(struct replay *replay, struct cuzk_error *er
     replay->due_us = mem_alloc(plan->n_jobs, sizeof *replay->due_us);
     if (!replay->clock || !replay->due_us)
         return error_set(err, CUZK_NO_MEMORY, "no memory for a replay");
-    TRY(timeline_create(&timeline, &replay->timeline, err));
+    TRY(trace_create(&trace, &replay->trace, err));
     return open_engine(replay, err);
 }
 
 enum cuzk_status replay_run(const struct replay_plan *plan, const char *label,
-                            struct timeline_log *log, struct cuzk_error *err)
+                            struct waterfall_log *log, struct cuzk_error *err)
 {
     struct replay replay = {.plan = plan};
     enum cuzk_status status = open_replay(&replay, err);
@@ -426,7 +426,7 @@ enum cuzk_status replay_run(const struct replay_plan *plan, const char *label,
     if (replay.clock)
         sim_clock_end(replay.clock);
     cuzk_engine_close(replay.engine);
-    timeline_destroy(replay.timeline);
+    trace_destroy(replay.trace);
     sim_clock_free(replay.clock);
     mem_free(replay.due_us);
     mem_free(replay.jumps);

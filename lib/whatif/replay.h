@@ -1,9 +1,9 @@
 /* A run of jobs with given durations, through the engine itself: its queue, its pipeline, its
-   workers and its timeline, on simulated devices and in simulated time (backend/sim/clock.h). What
+   workers and its timeline, on simulated devices and in simulated time (whatif/sim_clock.h). What
    is decided is decided by the code that decides in the daemon; only the time between is skipped.
  */
-#ifndef ENGINE_REPLAY_H
-#define ENGINE_REPLAY_H
+#ifndef WHATIF_REPLAY_H
+#define WHATIF_REPLAY_H
 
 #include "engine/pipeline.h"
 #include "waterfall/analysis.h"
@@ -40,6 +40,6 @@ struct replay_plan {
 /* Replays a plan as a run with that label and appends its events to a zero-initialised log, which
    is the caller's in any case. CUZK_RESOURCE_EXHAUSTED: too many partitions, no threads. */
 enum cuzk_status replay_run(const struct replay_plan *plan, const char *label,
-                            struct timeline_log *log, struct cuzk_error *err);
+                            struct waterfall_log *log, struct cuzk_error *err);
 
 #endif

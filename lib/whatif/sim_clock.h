@@ -2,8 +2,8 @@
    work for some time, or wait for a simulated device, do it inside this clock; whoever drives the
    clock moves it on once all of them are there. So an hour passes in seconds, in the same order on
    an idle machine and on a busy one. */
-#ifndef BACKEND_SIM_CLOCK_H
-#define BACKEND_SIM_CLOCK_H
+#ifndef WHATIF_SIM_CLOCK_H
+#define WHATIF_SIM_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>

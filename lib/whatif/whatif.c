@@ -145,10 +145,10 @@ static unsigned at_least_one(unsigned value)
 }
 
 /* How far the device's spans overlap; at least 1. */
-static double overlap_of(const struct timeline_run *run, int32_t device)
+static double overlap_of(const struct waterfall_run *run, int32_t device)
 {
     for (size_t d = 0; d < run->device_count; d++) {
-        const struct timeline_device *at = &run->devices[d];
+        const struct waterfall_device *at = &run->devices[d];
         if (at->id == device && at->busy_us > 0 && at->spans_us > at->busy_us)
             return (double)at->spans_us / (double)at->busy_us;
     }
@@ -160,7 +160,8 @@ static const double closed_loop = 0.7;
 
 /* The existing system does not record when a request comes. If its log shows as many jobs at work
    as ever nearly all the time, others were waiting. */
-static unsigned find_in_flight(const struct timeline_report *report, const struct timeline_run *run)
+static unsigned find_in_flight(const struct waterfall_report *report,
+                               const struct waterfall_run *run)
 {
     bool arrivals_known = false;
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++)
@@ -170,7 +171,7 @@ static unsigned find_in_flight(const struct timeline_report *report, const struc
     return arrivals_known ? run->jobs_level.max : (unsigned)run->job_count;
 }
 
-static void find_settings(const struct timeline_report *report, const struct timeline_run *run,
+static void find_settings(const struct waterfall_report *report, const struct waterfall_run *run,
                           struct cuzk_whatif_settings *out)
 {
     const char *config = run->config.data ? run->config.data : "";
@@ -205,8 +206,8 @@ struct moments {
 };
 
 struct draft {
-    const struct timeline_report *report;
-    const struct timeline_run *run;
+    const struct waterfall_report *report;
+    const struct waterfall_run *run;
     struct replay_job *jobs;
     struct replay_partition *partitions;
     size_t n_jobs, n_partitions;
@@ -243,11 +244,11 @@ static uint64_t duration(int64_t start_us, int64_t end_us)
 
 static void find_syntheses(struct draft *draft)
 {
-    const struct timeline_run *run = draft->run;
+    const struct waterfall_run *run = draft->run;
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++) {
-        const struct timeline_job *job = &draft->report->jobs[j];
+        const struct waterfall_job *job = &draft->report->jobs[j];
         for (size_t i = job->partitions; i < job->partitions + job->partition_count; i++) {
-            const struct timeline_partition *p = &draft->report->partitions[i];
+            const struct waterfall_partition *p = &draft->report->partitions[i];
             if (!p->complete)
                 continue;
             draft->starts.us[draft->starts.count++] = p->synth_start_us;
@@ -260,11 +261,11 @@ static void find_syntheses(struct draft *draft)
 
 /* All partitions have been through the device. A job that failed after that did its work all the
    same; those of a daemon that only simulates all do. */
-static bool did_its_work(const struct timeline_report *report, const struct timeline_job *job)
+static bool did_its_work(const struct waterfall_report *report, const struct waterfall_job *job)
 {
     size_t done = 0;
     for (size_t i = 0; i < job->partition_count; i++) {
-        const struct timeline_partition *p = &report->partitions[job->partitions + i];
+        const struct waterfall_partition *p = &report->partitions[job->partitions + i];
         bool latest = i + 1 == job->partition_count || p[1].index != p->index;
         if (latest && !p->complete)
             return false;
@@ -275,12 +276,12 @@ static bool did_its_work(const struct timeline_report *report, const struct time
 
 /* The latest attempt at each partition. Spans that overlap on a device contain waiting for it, and
    are shortened by what they overlap. */
-static void add_partitions(struct draft *draft, const struct timeline_job *job,
+static void add_partitions(struct draft *draft, const struct waterfall_job *job,
                            struct replay_job *to)
 {
     to->first = draft->n_partitions;
     for (size_t i = 0; i < job->partition_count; i++) {
-        const struct timeline_partition *p = &draft->report->partitions[job->partitions + i];
+        const struct waterfall_partition *p = &draft->report->partitions[job->partitions + i];
         bool latest = i + 1 == job->partition_count || p[1].index != p->index;
         if (!latest)
             continue;
@@ -297,28 +298,28 @@ static void add_partitions(struct draft *draft, const struct timeline_job *job,
 
 static void add_intervals(struct draft *draft, size_t job, struct replay_job *to)
 {
-    const struct timeline_report *report = draft->report;
+    const struct waterfall_report *report = draft->report;
     for (size_t i = report->job_intervals[job]; i < report->job_intervals[job + 1]; i++) {
-        const struct timeline_interval *interval = &report->intervals[i];
+        const struct waterfall_interval *interval = &report->intervals[i];
         uint64_t us = duration(interval->start_us, interval->end_us);
         bool of_partition =
             interval->partition >= 0 && (unsigned)interval->partition < to->n_partitions;
         struct replay_partition *p =
             &draft->partitions[to->first + (of_partition ? (size_t)interval->partition : 0)];
-        if (interval->span == TIMELINE_SPAN_PARSE)
+        if (interval->span == TRACE_SPAN_PARSE)
             to->parse_us += us;
-        else if (interval->span == TIMELINE_SPAN_FINISH)
+        else if (interval->span == TRACE_SPAN_FINISH)
             p->finish_us = us;
-        else if (interval->span == TIMELINE_SPAN_VERIFY && of_partition)
+        else if (interval->span == TRACE_SPAN_VERIFY && of_partition)
             p->verify_us = us;
-        else if (interval->span == TIMELINE_SPAN_VERIFY)
+        else if (interval->span == TRACE_SPAN_VERIFY)
             to->verify_us += us;
     }
 }
 
 static void add_job(struct draft *draft, size_t index)
 {
-    const struct timeline_job *job = &draft->report->jobs[index];
+    const struct waterfall_job *job = &draft->report->jobs[index];
     struct replay_job to = {
         .arrival_us = duration(draft->run->start_us, job->start_us),
         .receive_us = duration(job->start_us, job->accepted_us),
@@ -336,11 +337,11 @@ static void add_job(struct draft *draft, size_t index)
 /* Loading of parameters is nobody's job; with several circuits their times add up. */
 static void add_loading(struct draft *draft)
 {
-    const struct timeline_report *report = draft->report;
-    const struct timeline_run *run = draft->run;
+    const struct waterfall_report *report = draft->report;
+    const struct waterfall_run *run = draft->run;
     for (size_t i = report->job_intervals[report->job_count]; i < report->interval_count; i++) {
-        const struct timeline_interval *interval = &report->intervals[i];
-        if (interval->span == TIMELINE_SPAN_SRS_LOAD && interval->epoch == run->epoch &&
+        const struct waterfall_interval *interval = &report->intervals[i];
+        if (interval->span == TRACE_SPAN_SRS_LOAD && interval->epoch == run->epoch &&
             interval->start_us >= run->start_us && interval->end_us <= run->end_us)
             draft->load_us += duration(interval->start_us, interval->end_us);
     }
@@ -348,7 +349,7 @@ static void add_loading(struct draft *draft)
 
 static enum cuzk_status make_draft(struct draft *draft, struct cuzk_error *err)
 {
-    const struct timeline_run *run = draft->run;
+    const struct waterfall_run *run = draft->run;
     size_t n_partitions = 0;
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++)
         n_partitions += draft->report->jobs[j].partition_count;
@@ -421,7 +422,7 @@ static void apply_settings(const struct knobs *knobs, const struct cuzk_whatif_s
 
 /* --- Replaying --------------------------------------------------------------------- */
 
-static void tell_run(const struct timeline_run *run, struct cuzk_whatif_run *out)
+static void tell_run(const struct waterfall_run *run, struct cuzk_whatif_run *out)
 {
     double busy = 0, time = (double)(run->end_us - run->start_us);
     for (size_t d = 0; d < run->device_count; d++)
@@ -432,7 +433,7 @@ static void tell_run(const struct timeline_run *run, struct cuzk_whatif_run *out
         .proof_p50_s = (double)run->wall.p50 / 1e6,
         .proof_p95_s = (double)run->wall.p95 / 1e6,
         .device_busy = time > 0 ? busy / (time * at_least_one((unsigned)run->device_count)) : 0,
-        .bottleneck = timeline_bottleneck_name(run->verdict.bottleneck),
+        .bottleneck = waterfall_bottleneck_name(run->verdict.bottleneck),
     };
 }
 
@@ -451,7 +452,7 @@ static enum cuzk_status replay(const struct draft *draft,
                                struct cuzk_whatif_run *out, char verdict[1024],
                                struct cuzk_error *err)
 {
-    const struct timeline_run *run = draft->run;
+    const struct waterfall_run *run = draft->run;
     const struct replay_plan plan = {
         .limits = {.synthesis_concurrency = settings->synthesis_workers,
                    .lookahead = settings->lookahead,
@@ -465,22 +466,22 @@ static enum cuzk_status replay(const struct draft *draft,
         .load_us = draft->load_us,
         .growth = run->synth_elasticity_known ? run->synth_elasticity : 0,
     };
-    struct timeline_log log = {0};
-    struct timeline_report report = {0};
+    struct waterfall_log log = {0};
+    struct waterfall_report report = {0};
     enum cuzk_status status = replay_run(&plan, "what-if", &log, err);
     if (status == CUZK_OK)
-        status = timeline_analyse(&log, NULL, &report, err);
+        status = waterfall_analyse(&log, NULL, &report, err);
     if (status == CUZK_OK) {
         CHECK(report.run_count == 1);
         tell_run(&report.runs[0], out);
         snprintf(verdict, 1024, "%s", report.runs[0].verdict.text.data);
     }
-    timeline_report_free(&report);
-    timeline_log_free(&log);
+    waterfall_report_free(&report);
+    waterfall_log_free(&log);
     return status;
 }
 
-enum cuzk_status cuzk_whatif(const struct timeline_report *report, size_t run, const char *text,
+enum cuzk_status cuzk_whatif(const struct waterfall_report *report, size_t run, const char *text,
                              struct cuzk_whatif *out, struct cuzk_error *err)
 {
     struct knobs knobs;

@@ -13,7 +13,7 @@
 
 /* ---- what the daemon's log says ------------------------------------------------------- */
 
-static void explain_run(const struct timeline_run *run, struct figures *figures)
+static void explain_run(const struct waterfall_run *run, struct figures *figures)
 {
     double busy = 0, time = (double)(run->end_us - run->start_us) * (double)run->device_count;
     for (size_t d = 0; d < run->device_count; d++)
@@ -22,18 +22,18 @@ static void explain_run(const struct timeline_run *run, struct figures *figures)
     figures->utilisation = time > 0 ? busy / time : 0;
     figures->confidence = run->verdict.confidence;
     snprintf(figures->bottleneck, sizeof figures->bottleneck, "%s",
-             timeline_bottleneck_name(run->verdict.bottleneck));
+             waterfall_bottleneck_name(run->verdict.bottleneck));
 }
 
 /* Of several runs with one label the last ones are ours: the k-th of ours from the end. */
-static const struct timeline_run *find_run(const struct timeline_report *report,
-                                           const struct figures *runs, size_t count, size_t mine)
+static const struct waterfall_run *find_run(const struct waterfall_report *report,
+                                            const struct figures *runs, size_t count, size_t mine)
 {
     size_t later = 0;
     for (size_t i = mine + 1; i < count; i++)
         later += strcmp(runs[i].label, runs[mine].label) == 0;
     for (size_t r = report->run_count; r > 0; r--) {
-        const struct timeline_run *run = &report->runs[r - 1];
+        const struct waterfall_run *run = &report->runs[r - 1];
         if (run->labelled && strcmp(run->label.data, runs[mine].label) == 0 && later-- == 0)
             return run;
     }
@@ -43,24 +43,24 @@ static const struct timeline_run *find_run(const struct timeline_report *report,
 static enum cuzk_status explain(const char *path, struct figures *runs, size_t count,
                                 struct cuzk_error *err)
 {
-    struct timeline_log log = {0};
-    struct timeline_report report = {0};
+    struct waterfall_log log = {0};
+    struct waterfall_report report = {0};
     FILE *stream = fopen(path, "rb");
     if (!stream)
         return error_errno(err, CUZK_NOT_FOUND, errno, "--log %s", path);
-    enum cuzk_status status = timeline_log_read(&log, stream, err);
+    enum cuzk_status status = waterfall_log_read(&log, stream, err);
     fclose(stream);
     if (status == CUZK_OK)
-        status = timeline_analyse(&log, NULL, &report, err);
+        status = waterfall_analyse(&log, NULL, &report, err);
     for (size_t i = 0; status == CUZK_OK && i < count; i++) {
-        const struct timeline_run *run = find_run(&report, runs, count, i);
+        const struct waterfall_run *run = find_run(&report, runs, count, i);
         if (run)
             explain_run(run, &runs[i]);
         else
             fprintf(stderr, "cuzk-bench: %s has no run '%s'\n", path, runs[i].label);
     }
-    timeline_report_free(&report);
-    timeline_log_free(&log);
+    waterfall_report_free(&report);
+    waterfall_log_free(&log);
     return status;
 }
 

@@ -32,7 +32,7 @@ static const char default_config[] = "/data/zk/cuzk.toml";
 
 struct daemon {
     struct config config;
-    struct timeline *timeline;
+    struct trace *trace;
     struct cuzk_engine *engine;
     struct service *service;
     struct rpc_server *server;
@@ -164,12 +164,12 @@ static void end_for_lost_devices(void *context, const char *why)
 static enum cuzk_status start_engine(struct daemon *daemon, struct cuzk_error *err)
 {
     const struct config *config = &daemon->config;
-    struct timeline_options timeline = {
+    struct trace_options trace = {
         .fd = config_number(config, CONFIG_TIMELINE) ? STDERR_FILENO : -1,
         .say_gpu_queue = config_number(config, CONFIG_TIMELINE_GPU_QUEUE) != 0,
         .history_events = LIVE_EVENTS,
     };
-    TRY(timeline_create(&timeline, &daemon->timeline, err));
+    TRY(trace_create(&trace, &daemon->trace, err));
     const char *backend = config_text(config, CONFIG_BACKEND);
     struct cuzk_engine_options options = {
         .param_cache = config_text(config, CONFIG_PARAM_CACHE),
@@ -185,7 +185,7 @@ static enum cuzk_status start_engine(struct daemon *daemon, struct cuzk_error *e
         .memory_margin_bytes = config_number(config, CONFIG_SAFETY_MARGIN),
         .queue_max = (unsigned)config_number(config, CONFIG_QUEUE_MAX),
         .keep_result_ms = config_number(config, CONFIG_KEEP_RESULT),
-        .timeline = daemon->timeline,
+        .trace = daemon->trace,
         .devices_lost = end_for_lost_devices,
     };
     return cuzk_engine_open(&options, &daemon->engine, err);
@@ -245,7 +245,7 @@ static enum cuzk_status start_rpc(struct daemon *daemon, struct cuzk_error *err)
     if (status == CUZK_OK)
         status = check_exposure(config, addresses, count, err);
     if (status == CUZK_OK)
-        status = service_create(daemon->engine, daemon->timeline,
+        status = service_create(daemon->engine, daemon->trace,
                                 config_number(config, CONFIG_CANCEL_ON_DISCONNECT) != 0,
                                 &daemon->service, err);
     if (status == CUZK_OK) {
@@ -288,10 +288,10 @@ static enum cuzk_status status_body(void *user, struct text *out, struct cuzk_er
     return add_text(cuzk_engine_status_json(daemon->engine), out, err);
 }
 
-static enum cuzk_status timeline_body(void *user, struct text *out, struct cuzk_error *err)
+static enum cuzk_status waterfall_body(void *user, struct text *out, struct cuzk_error *err)
 {
     struct daemon *daemon = user;
-    return timeline_live_page(daemon->timeline, out, err);
+    return waterfall_live_page(daemon->trace, out, err);
 }
 
 static enum cuzk_status start_http(struct daemon *daemon, struct cuzk_error *err)
@@ -302,7 +302,7 @@ static enum cuzk_status start_http(struct daemon *daemon, struct cuzk_error *err
     const struct http_route routes[] = {
         {"/metrics", "text/plain; version=0.0.4; charset=utf-8", metrics_body, daemon},
         {"/status", "application/json", status_body, daemon},
-        {"/timeline", "text/html; charset=utf-8", timeline_body, daemon},
+        {"/timeline", "text/html; charset=utf-8", waterfall_body, daemon},
     };
     return http_server_start(address, routes, sizeof routes / sizeof routes[0], &daemon->http, err);
 }
@@ -391,7 +391,7 @@ static void stop(struct daemon *daemon)
         cuzk_engine_close(daemon->engine);
     service_free(daemon->service);
     rpc_server_free(daemon->server);
-    timeline_destroy(daemon->timeline);
+    trace_destroy(daemon->trace);
     config_free(&daemon->config);
 }
 

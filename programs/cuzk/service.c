@@ -33,7 +33,7 @@ struct call_work {
 
 struct service {
     struct cuzk_engine *engine;
-    struct timeline *timeline;
+    struct trace *trace;
     bool cancel_on_disconnect;
     struct rpc_method methods[SERVICE_METHOD_COUNT];
     struct chan *calls;
@@ -164,9 +164,9 @@ static enum cuzk_status submit(struct service *service, const Cuzk__V1__SubmitPr
 /* What the request's way from the last received byte to the accepted job took. */
 static void note_request(const struct call_work *work, const char *job_id)
 {
-    struct timeline_scope scope = TIMELINE_SCOPE(work->service->timeline, job_id);
-    timeline_emit_at(&scope, TIMELINE_RPC_START, -1, work->received_ns);
-    timeline_emit(&scope, TIMELINE_RPC_END, -1);
+    struct trace_scope scope = TRACE_SCOPE(work->service->trace, job_id);
+    trace_emit_at(&scope, TRACE_RPC_START, -1, work->received_ns);
+    trace_emit(&scope, TRACE_RPC_END, -1);
 }
 
 static void serve_submit(struct call_work *work)
@@ -213,10 +213,10 @@ static void fill_result(Cuzk__V1__AwaitProofResponse *to, const struct cuzk_resu
 }
 
 static void note_reply(struct call_work *work, const struct cuzk_result *result,
-                       enum timeline_kind kind)
+                       enum trace_kind kind)
 {
-    struct timeline_scope scope = TIMELINE_SCOPE(work->service->timeline, result->job_id);
-    timeline_emit(&scope, kind, (int64_t)result->proof_len);
+    struct trace_scope scope = TRACE_SCOPE(work->service->trace, result->job_id);
+    trace_emit(&scope, kind, (int64_t)result->proof_len);
 }
 
 static void reply_awaited(void *context, const struct cuzk_result *result)
@@ -224,9 +224,9 @@ static void reply_awaited(void *context, const struct cuzk_result *result)
     struct call_work *work = context;
     Cuzk__V1__AwaitProofResponse response = CUZK__V1__AWAIT_PROOF_RESPONSE__INIT;
     fill_result(&response, result);
-    note_reply(work, result, TIMELINE_REPLY_START);
+    note_reply(work, result, TRACE_REPLY_START);
     reply_message(work->call, &response.base);
-    note_reply(work, result, TIMELINE_REPLY_END);
+    note_reply(work, result, TRACE_REPLY_END);
     release_work(work);
 }
 
@@ -237,9 +237,9 @@ static void reply_proved(void *context, const struct cuzk_result *result)
     Cuzk__V1__ProveResponse response = CUZK__V1__PROVE_RESPONSE__INIT;
     fill_result(&inner, result);
     response.result = &inner;
-    note_reply(work, result, TIMELINE_REPLY_START);
+    note_reply(work, result, TRACE_REPLY_START);
     reply_message(work->call, &response.base);
-    note_reply(work, result, TIMELINE_REPLY_END);
+    note_reply(work, result, TRACE_REPLY_END);
     release_work(work);
 }
 
@@ -496,14 +496,14 @@ static bool is_label(const char *text)
 }
 
 /* The client's words become one detail of the event: nothing in them may look like another one. */
-static void format_run(const Cuzk__V1__MarkRunRequest *run, char text[TIMELINE_TEXT_BYTES])
+static void format_run(const Cuzk__V1__MarkRunRequest *run, char text[TRACE_TEXT_BYTES])
 {
-    int at = snprintf(text, TIMELINE_TEXT_BYTES, "count=%u,concurrency=%u", run->count,
-                      run->concurrency);
+    int at =
+        snprintf(text, TRACE_TEXT_BYTES, "count=%u,concurrency=%u", run->count, run->concurrency);
     if (!*run->config)
         return;
-    at += snprintf(text + at, TIMELINE_TEXT_BYTES - (size_t)at, ",config=");
-    snprintf(text + at, TIMELINE_TEXT_BYTES - (size_t)at, "%s", run->config);
+    at += snprintf(text + at, TRACE_TEXT_BYTES - (size_t)at, ",config=");
+    snprintf(text + at, TRACE_TEXT_BYTES - (size_t)at, "%s", run->config);
     for (char *c = text + at; *c; c++) {
         if (*c <= ' ' || *c > '~' || strchr(",=%", *c))
             *c = '_';
@@ -512,17 +512,17 @@ static void format_run(const Cuzk__V1__MarkRunRequest *run, char text[TIMELINE_T
 
 static void mark(struct service *service, const Cuzk__V1__MarkRunRequest *run)
 {
-    struct timeline_scope scope = TIMELINE_SCOPE(service->timeline, run->label);
+    struct trace_scope scope = TRACE_SCOPE(service->trace, run->label);
     if (run->edge == CUZK__V1__MARK_RUN_REQUEST__EDGE__START) {
-        char text[TIMELINE_TEXT_BYTES];
+        char text[TRACE_TEXT_BYTES];
         format_run(run, text);
-        timeline_emit_text(&scope, TIMELINE_RUN_START, -1, text);
+        trace_emit_text(&scope, TRACE_RUN_START, -1, text);
         return;
     }
     /* The engine's thread, which records the last reply, is through with it when it answers. */
     cuzk_engine_wait_idle(service->engine, 0);
-    timeline_emit(&scope, TIMELINE_RUN_END, -1);
-    timeline_flush(service->timeline);
+    trace_emit(&scope, TRACE_RUN_END, -1);
+    trace_flush(service->trace);
 }
 
 static void serve_mark(struct call_work *work)
@@ -607,14 +607,14 @@ static bool start_threads(struct service *service)
     return true;
 }
 
-enum cuzk_status service_create(struct cuzk_engine *engine, struct timeline *timeline,
+enum cuzk_status service_create(struct cuzk_engine *engine, struct trace *trace,
                                 bool cancel_on_disconnect, struct service **out,
                                 struct cuzk_error *err)
 {
     struct service *service = mem_zalloc(1, sizeof *service);
     if (service) {
         service->engine = engine;
-        service->timeline = timeline;
+        service->trace = trace;
         service->cancel_on_disconnect = cancel_on_disconnect;
         service->calls = chan_new(BACKLOG);
         service->slow_calls = chan_new(BACKLOG);

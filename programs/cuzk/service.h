@@ -15,7 +15,7 @@ enum { SERVICE_METHOD_COUNT = 9 };
 
 /* Starts the threads that serve calls. The engine and the timeline (may be NULL) outlive the
    service. cancel_on_disconnect: a client of Prove that goes away takes its job with it. */
-enum cuzk_status service_create(struct cuzk_engine *engine, struct timeline *timeline,
+enum cuzk_status service_create(struct cuzk_engine *engine, struct trace *trace,
                                 bool cancel_on_disconnect, struct service **out,
                                 struct cuzk_error *err);
 

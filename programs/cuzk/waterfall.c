@@ -15,22 +15,22 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef void renderer(const struct timeline_report *report, const struct timeline_style *style,
+typedef void renderer(const struct waterfall_report *report, const struct waterfall_style *style,
                       struct text *out);
 
 static const struct {
     const char *name;
     renderer *render;
 } formats[] = {
-    {"text", timeline_render_text}, {"html", timeline_render_html},
-    {"json", timeline_render_json}, {"perfetto", timeline_render_perfetto},
-    {"csv", timeline_render_csv},
+    {"text", waterfall_render_text}, {"html", waterfall_render_html},
+    {"json", waterfall_render_json}, {"perfetto", waterfall_render_perfetto},
+    {"csv", waterfall_render_csv},
 };
 
 struct request {
     renderer *render;
-    struct timeline_style style;
-    struct timeline_options_analysis options;
+    struct waterfall_style style;
+    struct waterfall_options options;
     const char *run_b, *output;
     const char *what_if; /* knobs; NULL: only explain */
     const char *colour;  /* auto, always, never */
@@ -124,13 +124,14 @@ static int set_option(struct request *request, int option, const char *value)
     }
 }
 
-static enum cuzk_status read_log(const char *path, struct timeline_log *log, struct cuzk_error *err)
+static enum cuzk_status read_log(const char *path, struct waterfall_log *log,
+                                 struct cuzk_error *err)
 {
     bool is_stdin = strcmp(path, "-") == 0;
     FILE *stream = is_stdin ? stdin : fopen(path, "rb");
     if (!stream)
         return error_errno(err, CUZK_NOT_FOUND, errno, "%s", path);
-    enum cuzk_status status = timeline_log_read(log, stream, err);
+    enum cuzk_status status = waterfall_log_read(log, stream, err);
     if (status != CUZK_OK)
         status = error_prefix(err, "%s", path);
     if (!is_stdin)
@@ -154,7 +155,7 @@ static enum cuzk_status write_output(const char *path, const struct text *out,
 }
 
 /* The picture, or the answer to --what-if. */
-static enum cuzk_status render(const struct request *request, const struct timeline_report *report,
+static enum cuzk_status render(const struct request *request, const struct waterfall_report *report,
                                struct text *out, struct cuzk_error *err)
 {
     size_t runs = 0;
@@ -164,21 +165,21 @@ static enum cuzk_status render(const struct request *request, const struct timel
     }
     log_set_level(LOG_WARN); /* an engine of our own runs, and would tell of each job */
     TRY(whatif_render(report, &request->style, request->what_if,
-                      request->render == timeline_render_json, out, &runs, err));
+                      request->render == waterfall_render_json, out, &runs, err));
     return runs ? CUZK_OK : error_set(err, CUZK_NOT_FOUND, "no run to replay");
 }
 
 static int explain(const struct request *request, char **paths, size_t count)
 {
-    struct timeline_log log = {0};
-    struct timeline_report report = {0};
+    struct waterfall_log log = {0};
+    struct waterfall_report report = {0};
     struct text out = {0};
     struct cuzk_error err = {0};
     enum cuzk_status status = CUZK_OK;
     for (size_t i = 0; i < count && status == CUZK_OK; i++)
         status = read_log(paths[i], &log, &err);
     if (status == CUZK_OK)
-        status = timeline_analyse(&log, &request->options, &report, &err);
+        status = waterfall_analyse(&log, &request->options, &report, &err);
     if (status == CUZK_OK)
         status = render(request, &report, &out, &err);
     if (status == CUZK_OK)
@@ -196,15 +197,15 @@ static int explain(const struct request *request, char **paths, size_t count)
             code = usage_error("the log has no run", request->style.run);
     }
     text_free(&out);
-    timeline_report_free(&report);
-    timeline_log_free(&log);
+    waterfall_report_free(&report);
+    waterfall_log_free(&log);
     return code;
 }
 
 static int compare(const struct request *request, char **paths, size_t count)
 {
-    struct timeline_log logs[2] = {{0}, {0}};
-    struct timeline_report reports[2] = {{0}, {0}};
+    struct waterfall_log logs[2] = {{0}, {0}};
+    struct waterfall_report reports[2] = {{0}, {0}};
     struct text out = {0};
     struct cuzk_error err = {0};
     enum cuzk_status status = CUZK_OK;
@@ -212,11 +213,11 @@ static int compare(const struct request *request, char **paths, size_t count)
     for (size_t i = 0; i < count && status == CUZK_OK; i++) {
         status = read_log(paths[i], &logs[i], &err);
         if (status == CUZK_OK)
-            status = timeline_analyse(&logs[i], &request->options, &reports[i], &err);
+            status = waterfall_analyse(&logs[i], &request->options, &reports[i], &err);
     }
     if (status == CUZK_OK) {
-        pairs = timeline_render_compare(&reports[0], request->style.run, &reports[count - 1],
-                                        request->run_b, &out);
+        pairs = waterfall_render_compare(&reports[0], request->style.run, &reports[count - 1],
+                                         request->run_b, &out);
         status = write_output(request->output, &out, &err);
     }
     int code = status == CUZK_OK ? EXIT_CODE_OK : exit_with_error("cuzk waterfall", &err);
@@ -226,8 +227,8 @@ static int compare(const struct request *request, char **paths, size_t count)
     }
     text_free(&out);
     for (size_t i = 0; i < 2; i++) {
-        timeline_report_free(&reports[i]);
-        timeline_log_free(&logs[i]);
+        waterfall_report_free(&reports[i]);
+        waterfall_log_free(&logs[i]);
     }
     return code;
 }
@@ -250,7 +251,7 @@ int command_waterfall(int argc, char **argv)
         {"workers-per-device", required_argument, NULL, 'w'},
         {NULL, 0, NULL, 0},
     };
-    struct request request = {.render = timeline_render_text, .colour = "auto"};
+    struct request request = {.render = waterfall_render_text, .colour = "auto"};
     bool comparing = argc > 1 && strcmp(argv[1], "compare") == 0;
     if (comparing) {
         argc--;
@@ -270,8 +271,8 @@ int command_waterfall(int argc, char **argv)
         strcmp(request.colour, "always") == 0 ||
         (strcmp(request.colour, "auto") == 0 && !request.output && isatty(STDOUT_FILENO));
     size_t count = (size_t)(argc - optind);
-    if (request.what_if && (comparing || (request.render != timeline_render_text &&
-                                          request.render != timeline_render_json)))
+    if (request.what_if && (comparing || (request.render != waterfall_render_text &&
+                                          request.render != waterfall_render_json)))
         return usage_error("--what-if goes with one log and the formats text and json, not with",
                            comparing ? "compare" : "this format");
     if (comparing) {

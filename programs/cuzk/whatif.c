@@ -137,8 +137,8 @@ static void add_json(struct text *out, const char *label, const struct cuzk_what
     text_add(out, "}");
 }
 
-enum cuzk_status whatif_render(const struct timeline_report *report,
-                               const struct timeline_style *style, const char *knobs, bool json,
+enum cuzk_status whatif_render(const struct waterfall_report *report,
+                               const struct waterfall_style *style, const char *knobs, bool json,
                                struct text *out, size_t *n_runs, struct cuzk_error *err)
 {
     *n_runs = 0;

@@ -41,16 +41,16 @@ static void output_path(const char *name, char path[PATH_MAX])
 /* Writes the page of a log, as it is and once more with the checks at its end. */
 static void write_pages(const struct text *log_text, const char *path, const char *checked_path)
 {
-    struct timeline_log log = {0};
-    struct timeline_report report = {0};
-    struct timeline_style style = {.live = true};
+    struct waterfall_log log = {0};
+    struct waterfall_report report = {0};
+    struct waterfall_style style = {.live = true};
     struct text page = {0};
     struct cuzk_error err = {0};
     uint8_t *checks;
     size_t checks_len;
-    assert_ok(timeline_log_read_bytes(&log, log_text->data, log_text->len, &err), err);
-    assert_ok(timeline_analyse(&log, NULL, &report, &err), err);
-    timeline_render_html(&report, &style, &page);
+    assert_ok(waterfall_log_read_bytes(&log, log_text->data, log_text->len, &err), err);
+    assert_ok(waterfall_analyse(&log, NULL, &report, &err), err);
+    waterfall_render_html(&report, &style, &page);
     assert_ok(file_write(path, page.data, page.len, &err), err);
     assert_ok(file_read("tests/browser/checks.js", 1 << 20, &checks, &checks_len, &err), err);
     char *end = strstr(page.data, "</body>");
@@ -60,8 +60,8 @@ static void write_pages(const struct text *log_text, const char *path, const cha
     assert_ok(file_write(checked_path, page.data, page.len, &err), err);
     mem_free(checks);
     text_free(&page);
-    timeline_report_free(&report);
-    timeline_log_free(&log);
+    waterfall_report_free(&report);
+    waterfall_log_free(&log);
 }
 
 /* Everything that the browser prints, on both streams. */

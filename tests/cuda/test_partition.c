@@ -168,7 +168,7 @@ static double seconds_since(uint64_t start_ns)
 struct worker {
     struct backend_circuit *circuit;
     const struct witness *witness;
-    struct timeline_scope scope;
+    struct trace_scope scope;
     struct backend_sums sums[RUNS_MAX];
     unsigned runs;
     enum cuzk_status status;
@@ -191,7 +191,7 @@ static unsigned number_from(const char *variable, unsigned otherwise)
 }
 
 static void prove_together(struct backend_circuit *circuit, const struct witness *witness,
-                           struct timeline *timeline, unsigned n_workers, const struct logs *logs)
+                           struct trace *trace, unsigned n_workers, const struct logs *logs)
 {
     const unsigned runs = number_from("CUZK_CUDA_RUNS", 3), n = n_workers * runs;
     static struct worker workers[WORKERS_MAX];
@@ -203,7 +203,7 @@ static void prove_together(struct backend_circuit *circuit, const struct witness
         workers[i] = (struct worker){
             .circuit = circuit,
             .witness = witness,
-            .scope = TIMELINE_SCOPE(timeline, "partition"),
+            .scope = TRACE_SCOPE(trace, "partition"),
             .runs = runs,
         };
         workers[i].scope.worker = (int32_t)i;
@@ -235,11 +235,11 @@ static void prove_and_check(const struct shape *shape, const struct backend_key 
 {
     const struct backend *cuda = backend_find("cuda");
     const struct backend_options options = {.vram_budget_bytes = budget_mib << 20};
-    struct timeline *timeline;
+    struct trace *trace;
     struct backend_device *device;
     struct backend_circuit *circuit;
     struct cuzk_error err;
-    assert_ok(timeline_create(&(struct timeline_options){.fd = 1}, &timeline, &err), err);
+    assert_ok(trace_create(&(struct trace_options){.fd = 1}, &trace, &err), err);
     assert_ok(cuda->open(&options, 0, &device, &err), err);
     const uint64_t start = clock_now_ns();
     assert_ok(cuda->load(device, shape, key, &circuit, &err), err);
@@ -247,9 +247,9 @@ static void prove_and_check(const struct shape *shape, const struct backend_key 
            cuda->describe(device), (unsigned long long)budget_mib,
            key->lagrange.h ? ", Lagrange form" : "", shape->log2_domain, seconds_since(start),
            (double)cuda->bytes(circuit) / 1e9);
-    prove_together(circuit, witness, timeline, 1, logs);
-    prove_together(circuit, witness, timeline, number_from("CUZK_CUDA_WORKERS", 2), logs);
-    timeline_destroy(timeline);
+    prove_together(circuit, witness, trace, 1, logs);
+    prove_together(circuit, witness, trace, number_from("CUZK_CUDA_WORKERS", 2), logs);
+    trace_destroy(trace);
     cuda->unload(circuit);
     cuda->close(device);
 }

@@ -38,7 +38,7 @@ struct work {
 
 static enum cuzk_status prove_one(struct work *work, uint8_t *bytes)
 {
-    const struct timeline_scope scope = TIMELINE_SCOPE(NULL, "job");
+    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
     struct blinding blinding;
     struct proof proof;
     setup_dev_scalar(&blinding.r, "test-r");

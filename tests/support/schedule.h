@@ -1,6 +1,6 @@
 /* A small deterministic model of the proving pipeline that writes the TIMELINE log such a run would
    leave, and knows from its own state why each device was idle at each millisecond. Tests of the
-   timeline compare what they read from the log with that. It shares no code with lib/timeline. */
+   timeline compare what they read from the log with that. It shares no code with lib/waterfall. */
 #ifndef TESTS_SCHEDULE_H
 #define TESTS_SCHEDULE_H
 

@@ -42,7 +42,7 @@ static void porep_2kib_bytes(void **state)
     struct proof proof;
     setup_dev_scalar(&blinding.r, "test-r");
     setup_dev_scalar(&blinding.s, "test-s");
-    struct timeline_scope scope = TIMELINE_SCOPE(NULL, NULL);
+    struct trace_scope scope = TRACE_SCOPE(NULL, NULL);
     assert_ok(prove_partition(backend, loaded, &params->vk, &witness, &blinding, &scope, &proof,
                               NULL, &err),
               err);

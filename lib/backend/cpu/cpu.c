@@ -128,15 +128,15 @@ static uint64_t cpu_bytes(const struct backend_circuit *circuit)
 /* --- Proving ---------------------------------------------------------------------------------- */
 
 /* A span of the timeline whose end carries its microseconds. */
-static uint64_t span_start(const struct timeline_scope *scope, enum timeline_kind kind)
+static uint64_t span_start(const struct trace_scope *scope, enum trace_kind kind)
 {
-    timeline_emit(scope, kind, -1);
+    trace_emit(scope, kind, -1);
     return clock_now_ns();
 }
 
-static void span_end(const struct timeline_scope *scope, enum timeline_kind kind, uint64_t start_ns)
+static void span_end(const struct trace_scope *scope, enum trace_kind kind, uint64_t start_ns)
 {
-    timeline_emit(scope, kind, (int64_t)((clock_now_ns() - start_ns) / 1000));
+    trace_emit(scope, kind, (int64_t)((clock_now_ns() - start_ns) / 1000));
 }
 
 static struct msm_terms section_terms(const struct backend_circuit *circuit, const char *name,
@@ -152,7 +152,7 @@ static struct msm_terms section_terms(const struct backend_circuit *circuit, con
 
 /* The quotient's coefficients, in an array of the domain's size that the caller frees. */
 static enum cuzk_status compute_h(const struct backend_circuit *circuit,
-                                  const struct witness *witness, const struct timeline_scope *scope,
+                                  const struct witness *witness, const struct trace_scope *scope,
                                   struct fr **out, struct cuzk_error *err)
 {
     const struct shape *shape = circuit->shape;
@@ -166,14 +166,14 @@ static enum cuzk_status compute_h(const struct backend_circuit *circuit,
                            shape->log2_domain);
         goto out;
     }
-    uint64_t start = span_start(scope, TIMELINE_EVAL_START);
+    uint64_t start = span_start(scope, TRACE_EVAL_START);
     status = shape_eval_rows(shape, witness, pool, a, b, domain, err);
-    span_end(scope, TIMELINE_EVAL_END, start);
+    span_end(scope, TRACE_EVAL_END, start);
     if (status != CUZK_OK)
         goto out;
-    start = span_start(scope, TIMELINE_NTT_START);
+    start = span_start(scope, TRACE_NTT_START);
     status = ntt_quotient(a, b, shape->log2_domain, NULL, pool, err);
-    span_end(scope, TIMELINE_NTT_END, start);
+    span_end(scope, TRACE_NTT_END, start);
 out:
     mem_free(b);
     if (status != CUZK_OK) {
@@ -188,17 +188,17 @@ out:
 struct g1_sum {
     struct msm_terms terms;
     struct g1 *out;
-    enum timeline_kind start;
+    enum trace_kind start;
 };
 
 struct g2_sum {
     struct msm_terms terms;
     struct g2 *out;
-    enum timeline_kind start;
+    enum trace_kind start;
 };
 
 static enum cuzk_status sum_g1(const struct backend_circuit *circuit,
-                               const struct timeline_scope *scope, const struct g1_sum *sum,
+                               const struct trace_scope *scope, const struct g1_sum *sum,
                                struct cuzk_error *err)
 {
     const uint64_t start = span_start(scope, sum->start);
@@ -208,7 +208,7 @@ static enum cuzk_status sum_g1(const struct backend_circuit *circuit,
 }
 
 static enum cuzk_status sum_g2(const struct backend_circuit *circuit,
-                               const struct timeline_scope *scope, const struct g2_sum *sum,
+                               const struct trace_scope *scope, const struct g2_sum *sum,
                                struct cuzk_error *err)
 {
     const uint64_t start = span_start(scope, sum->start);
@@ -218,11 +218,11 @@ static enum cuzk_status sum_g2(const struct backend_circuit *circuit,
 }
 
 static enum cuzk_status sum_h(const struct backend_circuit *circuit, const struct fr *h,
-                              const struct timeline_scope *scope, struct g1 *out,
+                              const struct trace_scope *scope, struct g1 *out,
                               struct cuzk_error *err)
 {
     const struct backend_key *key = &circuit->key;
-    struct g1_sum sum = {section_terms(circuit, "h", key->h, key->n_h), out, TIMELINE_MSM_H_START};
+    struct g1_sum sum = {section_terms(circuit, "h", key->h, key->n_h), out, TRACE_MSM_H_START};
     sum.terms.scalars = h;
     sum.terms.n_scalars = key->n_h;
     return sum_g1(circuit, scope, &sum, err);
@@ -239,7 +239,7 @@ static void set_values(struct msm_terms *terms, const struct query *query,
 
 /* The sums of one query, in both groups unless g2 is NULL. */
 static enum cuzk_status sum_query(const struct backend_circuit *circuit, const struct query *query,
-                                  const struct witness *witness, const struct timeline_scope *scope,
+                                  const struct witness *witness, const struct trace_scope *scope,
                                   struct g1_sum *g1, struct g2_sum *g2, struct cuzk_error *err)
 {
     struct query_values values;
@@ -255,34 +255,31 @@ static enum cuzk_status sum_query(const struct backend_circuit *circuit, const s
 }
 
 static enum cuzk_status sum_witness(const struct backend_circuit *circuit,
-                                    const struct witness *witness,
-                                    const struct timeline_scope *scope, struct backend_sums *out,
-                                    struct cuzk_error *err)
+                                    const struct witness *witness, const struct trace_scope *scope,
+                                    struct backend_sums *out, struct cuzk_error *err)
 {
     const struct backend_key *key = &circuit->key;
     const struct queries *queries = &circuit->queries;
-    struct g1_sum l = {section_terms(circuit, "l", key->l, key->n_l), &out->l,
-                       TIMELINE_MSM_L_START};
-    struct g1_sum a = {section_terms(circuit, "a", key->a, key->n_a), &out->a,
-                       TIMELINE_MSM_A_START};
+    struct g1_sum l = {section_terms(circuit, "l", key->l, key->n_l), &out->l, TRACE_MSM_L_START};
+    struct g1_sum a = {section_terms(circuit, "a", key->a, key->n_a), &out->a, TRACE_MSM_A_START};
     struct g1_sum b_g1 = {section_terms(circuit, "b_g1", key->b_g1, key->n_b_g1), &out->b_g1,
-                          TIMELINE_MSM_B_G1_START};
+                          TRACE_MSM_B_G1_START};
     struct g2_sum b_g2 = {section_terms(circuit, "b_g2", key->b_g2, key->n_b_g2), &out->b_g2,
-                          TIMELINE_MSM_B_G2_START};
+                          TRACE_MSM_B_G2_START};
     TRY(sum_query(circuit, &queries->l, witness, scope, &l, NULL, err));
     TRY(sum_query(circuit, &queries->a, witness, scope, &a, NULL, err));
     return sum_query(circuit, &queries->b, witness, scope, &b_g1, &b_g2, err);
 }
 
 static enum cuzk_status cpu_prove(struct backend_circuit *circuit, const struct witness *witness,
-                                  const struct timeline_scope *scope, struct backend_sums *out,
+                                  const struct trace_scope *scope, struct backend_sums *out,
                                   struct cuzk_error *err)
 {
     TRY(witness_check(witness, circuit->shape, err));
-    uint64_t start = span_start(scope, TIMELINE_LOCK_WAIT_START);
+    uint64_t start = span_start(scope, TRACE_LOCK_WAIT_START);
     pthread_mutex_lock(&circuit->device->busy);
-    timeline_emit(scope, TIMELINE_LOCK_WAIT_END, (int64_t)((clock_now_ns() - start) / 1000000));
-    start = span_start(scope, TIMELINE_GPU_START);
+    trace_emit(scope, TRACE_LOCK_WAIT_END, (int64_t)((clock_now_ns() - start) / 1000000));
+    start = span_start(scope, TRACE_GPU_START);
     struct fr *h = NULL;
     enum cuzk_status status = compute_h(circuit, witness, scope, &h, err);
     if (status == CUZK_OK) {
@@ -292,7 +289,7 @@ static enum cuzk_status cpu_prove(struct backend_circuit *circuit, const struct 
             status = sum_witness(circuit, witness, scope, out, err);
     }
     out->device_ns = clock_now_ns() - start;
-    timeline_emit(scope, TIMELINE_GPU_END, (int64_t)(out->device_ns / 1000000));
+    trace_emit(scope, TRACE_GPU_END, (int64_t)(out->device_ns / 1000000));
     pthread_mutex_unlock(&circuit->device->busy);
     return status;
 }

@@ -124,7 +124,7 @@ static enum cuzk_status take_turn(struct job *job, struct cuzk_error *err)
 {
     struct backend_circuit *circuit = job->circuit;
     job->since_ns = clock_now_ns();
-    timeline_emit(job->scope, TIMELINE_LOCK_WAIT_START, -1);
+    trace_emit(job->scope, TRACE_LOCK_WAIT_START, -1);
     pthread_cond_init(&job->wake, NULL);
     pthread_mutex_lock(&circuit->lock);
     struct job **at = &circuit->waiting;
@@ -145,9 +145,9 @@ static enum cuzk_status take_turn(struct job *job, struct cuzk_error *err)
 /* Upload, work, wipe; the job has a slot. */
 static enum cuzk_status run_with_slot(struct job *job, struct cuzk_error *err)
 {
-    timeline_emit(job->scope, TIMELINE_UPLOAD_START, -1);
+    trace_emit(job->scope, TRACE_UPLOAD_START, -1);
     enum cuzk_status status = upload(job, err);
-    timeline_emit(job->scope, TIMELINE_UPLOAD_END, (int64_t)witness_bytes(job->witness));
+    trace_emit(job->scope, TRACE_UPLOAD_END, (int64_t)witness_bytes(job->witness));
     if (status == CUZK_OK)
         status = take_turn(job, err);
     struct cuzk_error second;
@@ -175,7 +175,7 @@ static enum cuzk_status prove_on_device(struct job *job, struct backend_sums *ou
 }
 
 static enum cuzk_status cuda_prove(struct backend_circuit *circuit, const struct witness *witness,
-                                   const struct timeline_scope *scope, struct backend_sums *out,
+                                   const struct trace_scope *scope, struct backend_sums *out,
                                    struct cuzk_error *err)
 {
     struct job job = {.circuit = circuit, .witness = witness, .scope = scope};

@@ -161,21 +161,21 @@ static uint64_t sim_bytes(const struct backend_circuit *circuit)
 }
 
 static enum cuzk_status sim_prove(struct backend_circuit *circuit, const struct witness *witness,
-                                  const struct timeline_scope *scope, struct backend_sums *out,
+                                  const struct trace_scope *scope, struct backend_sums *out,
                                   struct cuzk_error *err)
 {
     (void)witness;
     struct backend_device *device = circuit->device;
     uint64_t start = clock_now_ns();
-    timeline_emit(scope, TIMELINE_LOCK_WAIT_START, -1);
+    trace_emit(scope, TRACE_LOCK_WAIT_START, -1);
     pthread_mutex_lock(&device->busy);
-    timeline_emit(scope, TIMELINE_LOCK_WAIT_END, (int64_t)((clock_now_ns() - start) / 1000000));
+    trace_emit(scope, TRACE_LOCK_WAIT_END, (int64_t)((clock_now_ns() - start) / 1000000));
     start = clock_now_ns();
-    timeline_emit(scope, TIMELINE_GPU_START, -1);
+    trace_emit(scope, TRACE_GPU_START, -1);
     const unsigned number = ++device->n_proved;
     pass_time(&device->timing, device->timing.prove_ms, number);
     out->device_ns = clock_now_ns() - start;
-    timeline_emit(scope, TIMELINE_GPU_END, (int64_t)(out->device_ns / 1000000));
+    trace_emit(scope, TRACE_GPU_END, (int64_t)(out->device_ns / 1000000));
     pthread_mutex_unlock(&device->busy);
     g1_set_infinity(&out->h);
     g1_set_infinity(&out->l);

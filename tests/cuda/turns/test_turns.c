@@ -184,13 +184,13 @@ size_t partition_h_offset(const struct backend_circuit *circuit, uint32_t piece)
     return 0;
 }
 
-uint32_t plan_h_pieces(const struct circuit_counts *counts, const struct circuit_plan *plan)
+uint32_t plan_h_pieces(const struct circuit_counts *counts, const struct memory_plan *plan)
 {
     (void)counts, (void)plan;
     return 0;
 }
 
-struct msm_size plan_h_size(const struct circuit_counts *counts, const struct circuit_plan *plan,
+struct msm_size plan_h_size(const struct circuit_counts *counts, const struct memory_plan *plan,
                             uint32_t piece)
 {
     (void)counts, (void)plan, (void)piece;
@@ -294,7 +294,7 @@ static void *prove_partition_of(void *context)
 {
     struct partition *partition = context;
     const struct witness witness = {.bits = partition->bits, .n_aux = 64};
-    const struct timeline_scope scope = TIMELINE_SCOPE(NULL, partition->job);
+    const struct trace_scope scope = TRACE_SCOPE(NULL, partition->job);
     struct backend_sums sums;
     partition->status =
         backend_cuda.prove(partition->circuit, &witness, &scope, &sums, &partition->err);

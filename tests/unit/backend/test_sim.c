@@ -47,7 +47,7 @@ static void test_device(void **state)
     (void)state;
     const struct backend *sim = backend_find("sim");
     const struct backend_options options = {.sim_timing = "devices=2,prove_ms=20,fault_every=2"};
-    const struct timeline_scope scope = TIMELINE_SCOPE(NULL, "job");
+    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
     struct backend_device *device;
     struct backend_circuit *circuit;
     struct backend_sums sums;

@@ -179,7 +179,7 @@ static bool setting_open(struct setting *setting, const char *name, unsigned thr
 
 static void check_sample(const struct setting *setting, const struct sample *s)
 {
-    const struct timeline_scope scope = TIMELINE_SCOPE(NULL, "job");
+    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
     struct backend_circuit *circuit;
     struct backend_sums sums;
     struct cuzk_error err;
@@ -250,7 +250,7 @@ static void test_malformed_point(void **state)
     (void)state;
     struct sample sample;
     sample_init(&sample, &(struct toy){.values = 1, .rounds = 2});
-    const struct timeline_scope scope = TIMELINE_SCOPE(NULL, "job");
+    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
     struct setting setting;
     assert_true(setting_open(&setting, "cpu", 2));
     sample.points[0][5 * G1_BYTES] |= 0x40;
@@ -275,7 +275,7 @@ static void test_witness_must_fit(void **state)
     struct sample other;
     sample_init(&sample, &(struct toy){.values = 1, .rounds = 2});
     sample_init(&other, &(struct toy){.values = 1, .rounds = 1});
-    const struct timeline_scope scope = TIMELINE_SCOPE(NULL, "job");
+    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         struct setting setting;
         struct backend_circuit *circuit;
@@ -401,7 +401,7 @@ static void test_no_memory(void **state)
     (void)state;
     struct sample sample;
     sample_init(&sample, &(struct toy){.values = 2, .rounds = 2});
-    const struct timeline_scope scope = TIMELINE_SCOPE(NULL, "job");
+    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
     const struct backend_options options = {.threads = 1};
     const struct backend *cpu = backend_find("cpu");
     struct terms terms;

@@ -212,8 +212,8 @@ static void metrics_are_prometheus_text(void **state)
 
 /* --- Timeline ---------------------------------------------------------------------- */
 
-static unsigned count_events(const struct timeline_record *records, size_t n,
-                             enum timeline_kind kind, int partition)
+static unsigned count_events(const struct trace_record *records, size_t n, enum trace_kind kind,
+                             int partition)
 {
     unsigned count = 0;
     for (size_t i = 0; i < n; i++)
@@ -240,11 +240,11 @@ static void every_step_is_in_the_timeline(void **state)
     (void)state;
     struct fake fake;
     fake_init(&fake, 1);
-    struct timeline *timeline;
+    struct trace *trace;
     struct cuzk_error err;
-    struct timeline_options recording = {.fd = -1, .history_events = 4096};
-    assert_ok(timeline_create(&recording, &timeline, &err), err);
-    struct cuzk_engine_options options = {.timeline = timeline};
+    struct trace_options recording = {.fd = -1, .history_events = 4096};
+    assert_ok(trace_create(&recording, &trace, &err), err);
+    struct cuzk_engine_options options = {.trace = trace};
     struct cuzk_engine *engine = fake_engine(&fake, &options);
     char id[CUZK_JOB_ID_BYTES];
     bool attached;
@@ -257,33 +257,33 @@ static void every_step_is_in_the_timeline(void **state)
     fake_await(engine, id, 0, &result);
     assert_true(cuzk_engine_wait_idle(engine, 60000));
     cuzk_engine_close(engine);
-    timeline_flush(timeline);
-    struct timeline_record *records;
+    trace_flush(trace);
+    struct trace_record *records;
     size_t n;
-    assert_ok(timeline_history(timeline, &records, &n, &err), err);
-    static const enum timeline_kind of_job[] = {
-        TIMELINE_JOB_ACCEPTED, TIMELINE_QUEUE_START,    TIMELINE_QUEUE_END,    TIMELINE_PARSE_START,
-        TIMELINE_PARSE_END,    TIMELINE_VERIFY_START,   TIMELINE_VERIFY_END,   TIMELINE_JOB_DONE,
-        TIMELINE_ENGINE_START, TIMELINE_SRS_LOAD_START, TIMELINE_SRS_LOAD_END,
+    assert_ok(trace_history(trace, &records, &n, &err), err);
+    static const enum trace_kind of_job[] = {
+        TRACE_JOB_ACCEPTED, TRACE_QUEUE_START,    TRACE_QUEUE_END,    TRACE_PARSE_START,
+        TRACE_PARSE_END,    TRACE_VERIFY_START,   TRACE_VERIFY_END,   TRACE_JOB_DONE,
+        TRACE_ENGINE_START, TRACE_SRS_LOAD_START, TRACE_SRS_LOAD_END,
     };
     for (size_t i = 0; i < sizeof of_job / sizeof *of_job; i++)
         assert_int_equal(count_events(records, n, of_job[i], -1), 1);
-    static const enum timeline_kind of_partition[] = {
-        TIMELINE_SYNTH_START, TIMELINE_SYNTH_END,    TIMELINE_CHAN_SEND,
-        TIMELINE_GPU_PICKUP,  TIMELINE_VERIFY_START, TIMELINE_VERIFY_END,
+    static const enum trace_kind of_partition[] = {
+        TRACE_SYNTH_START, TRACE_SYNTH_END,    TRACE_CHAN_SEND,
+        TRACE_GPU_PICKUP,  TRACE_VERIFY_START, TRACE_VERIFY_END,
     };
     for (int p = 0; p < 4; p++)
         for (size_t i = 0; i < sizeof of_partition / sizeof *of_partition; i++)
             assert_int_equal(count_events(records, n, of_partition[i], p), 1);
     unsigned blocked = 0;
     for (int p = 0; p < 4; p++) {
-        blocked += count_events(records, n, TIMELINE_LOOKAHEAD_WAIT_START, p);
-        assert_int_equal(count_events(records, n, TIMELINE_LOOKAHEAD_WAIT_START, p),
-                         count_events(records, n, TIMELINE_LOOKAHEAD_WAIT_END, p));
+        blocked += count_events(records, n, TRACE_LOOKAHEAD_WAIT_START, p);
+        assert_int_equal(count_events(records, n, TRACE_LOOKAHEAD_WAIT_START, p),
+                         count_events(records, n, TRACE_LOOKAHEAD_WAIT_END, p));
     }
     assert_true(blocked >= 1);
     mem_free(records);
-    timeline_destroy(timeline);
+    trace_destroy(trace);
     fake_destroy(&fake);
 }
 

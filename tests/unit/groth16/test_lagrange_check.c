@@ -119,7 +119,7 @@ static const struct chain chains[] = {
 
 static void the_form_gives_the_sums_of_the_key(void **state)
 {
-    const struct timeline_scope scope = TIMELINE_SCOPE(NULL, "job");
+    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
     for (size_t i = 0; i < ARRAY_LEN(chains); i++) {
         struct sample s;
         struct cuzk_error err;

@@ -68,7 +68,7 @@ static void prove_and_compare(const struct sample *s, const struct backend *back
                               struct backend_circuit *circuit, const struct blinding *blinding,
                               const char *key)
 {
-    const struct timeline_scope scope = TIMELINE_SCOPE(NULL, "job");
+    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
     struct proof proof;
     struct cuzk_error err;
     uint8_t bytes[PROOF_BYTES];
@@ -121,7 +121,7 @@ static void proofs_equal_the_reference(void **state)
 static void random_blinding_gives_another_valid_proof(void **state)
 {
     (void)state;
-    const struct timeline_scope scope = TIMELINE_SCOPE(NULL, "job");
+    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
     const struct backend *cpu = backend_find("cpu");
     struct sample s;
     struct cuzk_error err;
@@ -152,7 +152,7 @@ static void random_blinding_gives_another_valid_proof(void **state)
 static void a_simulation_makes_no_proof(void **state)
 {
     (void)state;
-    const struct timeline_scope scope = TIMELINE_SCOPE(NULL, "job");
+    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
     const struct backend *sim = backend_find("sim");
     struct sample s;
     struct cuzk_error err;

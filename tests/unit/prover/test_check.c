@@ -120,11 +120,11 @@ static enum cuzk_status prove(struct work *work, struct loaded *loaded, void *wi
     (void)loaded;
     (void)witness;
     (void)err;
-    timeline_emit(&span->scope, TIMELINE_GPU_START, -1);
+    trace_emit(&span->scope, TRACE_GPU_START, -1);
     memset(proof, (int)span->partition + 1, WORK_PROOF_BYTES);
     *device_ns = 1;
     atomic_fetch_add(&proved, 1);
-    timeline_emit(&span->scope, TIMELINE_GPU_END, -1);
+    trace_emit(&span->scope, TRACE_GPU_END, -1);
     return CUZK_OK;
 }
 
@@ -184,7 +184,7 @@ static const struct work_ops ops = {
 };
 
 static struct cuzk_engine *open_engine(struct real *real, unsigned synthesis_workers,
-                                       const char *state_dir, struct timeline *timeline)
+                                       const char *state_dir, struct trace *trace)
 {
     static const struct work_device device = {"made up", "none"};
     const struct work_setup setup = {
@@ -193,7 +193,7 @@ static struct cuzk_engine *open_engine(struct real *real, unsigned synthesis_wor
         .synthesis_concurrency = synthesis_workers,
         .memory_budget_bytes = UINT64_C(1) << 40,
         .state_dir = state_dir,
-        .timeline = timeline,
+        .trace = trace,
     };
     struct cuzk_engine *engine;
     struct cuzk_error err;
@@ -231,46 +231,46 @@ static void assert_complete(const struct fake_result *result)
 
 /* Every span that began has ended, the check of each partition inside its synthesis; nothing was
    tried again. */
-static void assert_told_whole(struct timeline *timeline, const char *bad, const char *good)
+static void assert_told_whole(struct trace *trace, const char *bad, const char *good)
 {
-    struct timeline_record *records;
-    struct timeline_log log = {0};
-    struct timeline_report report;
+    struct trace_record *records;
+    struct waterfall_log log = {0};
+    struct waterfall_report report;
     struct cuzk_error err;
     size_t n;
     unsigned syntheses = 0, checks = 0;
-    timeline_flush(timeline);
-    assert_ok(timeline_history(timeline, &records, &n, &err), err);
+    trace_flush(trace);
+    assert_ok(trace_history(trace, &records, &n, &err), err);
     for (size_t i = 0; i < n; i++) {
-        assert_int_not_equal(records[i].kind, TIMELINE_RETRY);
+        assert_int_not_equal(records[i].kind, TRACE_RETRY);
         if (strcmp(records[i].label, bad) == 0 && records[i].partition == 9)
-            assert_int_not_equal(records[i].kind, TIMELINE_CHAN_SEND);
-        syntheses += records[i].kind == TIMELINE_SYNTH_START;
-        checks += records[i].kind == TIMELINE_CHECK_START;
+            assert_int_not_equal(records[i].kind, TRACE_CHAN_SEND);
+        syntheses += records[i].kind == TRACE_SYNTH_START;
+        checks += records[i].kind == TRACE_CHECK_START;
     }
     assert_int_equal(syntheses, 2 * PARTITIONS);
     assert_int_equal(checks, 2 * PARTITIONS);
-    assert_ok(timeline_log_add_records(&log, records, n, &err), err);
-    assert_ok(timeline_analyse(&log, NULL, &report, &err), err);
+    assert_ok(waterfall_log_add_records(&log, records, n, &err), err);
+    assert_ok(waterfall_analyse(&log, NULL, &report, &err), err);
     assert_int_equal(report.unpaired_count, 0);
     for (size_t j = 0; j < report.job_count; j++) {
-        const struct timeline_job *job = &report.jobs[j];
+        const struct waterfall_job *job = &report.jobs[j];
         assert_int_equal(job->complete, strcmp(job->label, good) == 0);
         for (size_t i = report.job_intervals[j]; i < report.job_intervals[j + 1]; i++) {
-            const struct timeline_interval *interval = &report.intervals[i];
-            if (interval->span != TIMELINE_SPAN_CHECK)
+            const struct waterfall_interval *interval = &report.intervals[i];
+            if (interval->span != TRACE_SPAN_CHECK)
                 continue;
-            const struct timeline_partition *p =
+            const struct waterfall_partition *p =
                 &report.partitions[job->partitions + (size_t)interval->partition];
             assert_int_equal(p->index, interval->partition);
             assert_true(p->synth_start_us <= interval->start_us &&
                         interval->end_us <= p->synth_end_us);
         }
         if (job->complete)
-            assert_true(job->split_us[TIMELINE_PART_CHECK] > 0);
+            assert_true(job->split_us[WATERFALL_PART_CHECK] > 0);
     }
-    timeline_report_free(&report);
-    timeline_log_free(&log);
+    waterfall_report_free(&report);
+    waterfall_log_free(&log);
     mem_free(records);
 }
 
@@ -280,16 +280,16 @@ static void the_last_partition_is_wrong(void **state)
 {
     (void)state;
     const size_t before = mem_used_bytes();
-    const struct timeline_options recording = {.fd = -1, .history_events = 4096};
+    const struct trace_options recording = {.fd = -1, .history_events = 4096};
     const struct cuzk_error fault = fault_of(&wrong_at_the_end, PARTITIONS);
-    struct timeline *timeline;
+    struct trace *trace;
     struct real real = {.pool = pool};
     struct cuzk_error err;
     char bad[CUZK_JOB_ID_BYTES], good[CUZK_JOB_ID_BYTES];
     struct fake_result result;
     assert_non_null(strstr(fault.text, "C1: partition 9, challenge 17 (node "));
-    assert_ok(timeline_create(&recording, &timeline, &err), err);
-    struct cuzk_engine *engine = open_engine(&real, 1, folder, timeline);
+    assert_ok(trace_create(&recording, &trace, &err), err);
+    struct cuzk_engine *engine = open_engine(&real, 1, folder, trace);
     atomic_store(&proved, 0);
     submit(engine, &wrong_at_the_end, bad);
     submit(engine, &right, good);
@@ -301,8 +301,8 @@ static void the_last_partition_is_wrong(void **state)
     assert_true(cuzk_engine_wait_idle(engine, 60000));
     assert_int_equal(atomic_load(&witnesses), 0);
     cuzk_engine_close(engine);
-    assert_told_whole(timeline, bad, good);
-    timeline_destroy(timeline);
+    assert_told_whole(trace, bad, good);
+    trace_destroy(trace);
 
     engine = open_engine(&real, 1, folder, NULL);
     fake_await(engine, bad, 0, &result);

@@ -8,16 +8,16 @@
 #include <string.h>
 
 struct analysed {
-    struct timeline_log log;
-    struct timeline_report report;
+    struct waterfall_log log;
+    struct waterfall_report report;
 };
 
 static inline void analyse_bytes(struct analysed *a, const char *bytes, size_t len)
 {
     struct cuzk_error err = {0};
     *a = (struct analysed){0};
-    assert_ok(timeline_log_read_bytes(&a->log, bytes, len, &err), err);
-    assert_ok(timeline_analyse(&a->log, NULL, &a->report, &err), err);
+    assert_ok(waterfall_log_read_bytes(&a->log, bytes, len, &err), err);
+    assert_ok(waterfall_analyse(&a->log, NULL, &a->report, &err), err);
 }
 
 static inline void analyse_text(struct analysed *a, const char *text)
@@ -27,21 +27,21 @@ static inline void analyse_text(struct analysed *a, const char *text)
 
 static inline void release_analysed(struct analysed *a)
 {
-    timeline_report_free(&a->report);
-    timeline_log_free(&a->log);
+    waterfall_report_free(&a->report);
+    waterfall_log_free(&a->log);
 }
 
 /* What must hold of any report, whatever the log was. */
-static inline void assert_report_adds_up(const struct timeline_report *report)
+static inline void assert_report_adds_up(const struct waterfall_report *report)
 {
     for (size_t i = 0; i < report->run_count; i++) {
-        const struct timeline_run *run = &report->runs[i];
+        const struct waterfall_run *run = &report->runs[i];
         int64_t time = run->end_us - run->start_us, path = run->path_nothing_us;
         assert_true(time >= 0);
         for (size_t d = 0; d < run->device_count; d++) {
-            const struct timeline_device *device = &run->devices[d];
+            const struct waterfall_device *device = &run->devices[d];
             int64_t idle = 0, at = run->start_us;
-            for (size_t c = 0; c < TIMELINE_CAUSE_COUNT; c++)
+            for (size_t c = 0; c < WATERFALL_CAUSE_COUNT; c++)
                 idle += device->idle_by_cause_us[c];
             assert_int_equal(idle, device->idle_us);
             assert_int_equal(device->busy_us + device->idle_us, time);
@@ -51,7 +51,7 @@ static inline void assert_report_adds_up(const struct timeline_report *report)
             }
             assert_int_equal(at, time ? run->end_us : run->start_us);
         }
-        for (size_t p = 0; p < TIMELINE_PART_COUNT; p++)
+        for (size_t p = 0; p < WATERFALL_PART_COUNT; p++)
             path += run->path_us[p];
         if (run->job_count)
             assert_int_equal(path, time);
@@ -60,7 +60,7 @@ static inline void assert_report_adds_up(const struct timeline_report *report)
     }
     for (size_t j = 0; j < report->job_count; j++) {
         int64_t split = 0, path = 0;
-        for (size_t p = 0; p < TIMELINE_PART_COUNT; p++) {
+        for (size_t p = 0; p < WATERFALL_PART_COUNT; p++) {
             split += report->jobs[j].split_us[p];
             path += report->jobs[j].path_us[p];
         }

@@ -6,16 +6,16 @@
 
 #include <stdio.h>
 
-static const char *label_of(const struct timeline_log *log, size_t event)
+static const char *label_of(const struct waterfall_log *log, size_t event)
 {
     return strings_get(&log->strings, log->events[event].label);
 }
 
-static void read_text(struct timeline_log *log, const char *text)
+static void read_text(struct waterfall_log *log, const char *text)
 {
     struct cuzk_error err = {0};
-    *log = (struct timeline_log){0};
-    assert_ok(timeline_log_read_bytes(log, text, strlen(text), &err), err);
+    *log = (struct waterfall_log){0};
+    assert_ok(waterfall_log_read_bytes(log, text, strlen(text), &err), err);
 }
 
 /* The healthy partition of ../shared/spec/cuzk-anchor.md, section 1. */
@@ -35,7 +35,7 @@ static void test_a_classic_partition(void **state)
     assert_int_equal(a.log.lines_timeline, 6);
     assert_int_equal(a.log.lines_skipped, 0);
     assert_int_equal(a.report.partition_count, 1);
-    const struct timeline_partition *p = &a.report.partitions[0];
+    const struct waterfall_partition *p = &a.report.partitions[0];
     assert_true(p->complete);
     assert_int_equal(p->synth_start_us, 182034000);
     assert_int_equal(p->synth_end_us, 214771000);
@@ -71,7 +71,7 @@ static void test_a_classic_monolithic_job(void **state)
 static void test_classic_ids_with_commas(void **state)
 {
     (void)state;
-    struct timeline_log log;
+    struct waterfall_log log;
     read_text(&log, "TIMELINE,10,SYNTH_START,a,b, c=d,partition=7\n"
                     "TIMELINE,20,GPU_END,[x, 1],worker=2,partition=7,gpu_ms=5\n"
                     "TIMELINE,20,CHAN_SEND,100%,partition=1\n"
@@ -85,13 +85,13 @@ static void test_classic_ids_with_commas(void **state)
     assert_string_equal(label_of(&log, 2), "100%");
     assert_string_equal(label_of(&log, 3), "a,b\n"); /* our escaping is undone */
     assert_string_equal(label_of(&log, 4), "%41");   /* what we never escape stays */
-    timeline_log_free(&log);
+    waterfall_log_free(&log);
 }
 
 static void test_prefixes_and_line_ends(void **state)
 {
     (void)state;
-    struct timeline_log log;
+    struct waterfall_log log;
     read_text(&log, "Nov 30 05:00:00 host cuzk[12]: TIMELINE,1,SYNTH_START,a,partition=0\r\n"
                     "\x1b[0mTIMELINE,2,SYNTH_START,a,partition=1\n"
                     "cuzk-1  | TIMELINE,3,SYNTH_START,a,partition=2\n"
@@ -102,7 +102,7 @@ static void test_prefixes_and_line_ends(void **state)
     /* "\x1b[0m" ends in a letter: such a line is not taken for one of ours, but for another line */
     assert_int_equal(log.lines_timeline, 2);
     assert_int_equal(log.count, 2);
-    timeline_log_free(&log);
+    waterfall_log_free(&log);
 }
 
 /* Nothing is silently dropped: each bad line is counted and listed with its cause. */
@@ -130,7 +130,7 @@ static void test_bad_lines_are_listed(void **state)
         {"TIMELINE,1,JOB_DONE,a", "details are missing"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        struct timeline_log log;
+        struct waterfall_log log;
         char text[200];
         snprintf(text, sizeof text, "%s\nTIMELINE,2,SYNTH_START,ok,partition=0\n", bad[i].line);
         read_text(&log, text);
@@ -139,7 +139,7 @@ static void test_bad_lines_are_listed(void **state)
         assert_int_equal(log.count, 1);
         assert_int_equal(log.skipped[0].line, 1);
         assert_string_equal(log.skipped[0].why, bad[i].why);
-        timeline_log_free(&log);
+        waterfall_log_free(&log);
     }
 }
 
@@ -147,25 +147,25 @@ static void test_more_bad_lines_than_are_listed(void **state)
 {
     (void)state;
     struct text text = {0};
-    struct timeline_log log;
-    for (int i = 0; i < 3 * TIMELINE_SKIPPED_MAX; i++)
+    struct waterfall_log log;
+    for (int i = 0; i < 3 * WATERFALL_SKIPPED_MAX; i++)
         text_add(&text, "TIMELINE,%d,WHAT,a,\n", i);
     read_text(&log, text.data);
-    assert_int_equal(log.lines_skipped, 3 * TIMELINE_SKIPPED_MAX);
-    assert_int_equal(log.skipped[TIMELINE_SKIPPED_MAX - 1].line, TIMELINE_SKIPPED_MAX);
-    timeline_log_free(&log);
+    assert_int_equal(log.lines_skipped, 3 * WATERFALL_SKIPPED_MAX);
+    assert_int_equal(log.skipped[WATERFALL_SKIPPED_MAX - 1].line, WATERFALL_SKIPPED_MAX);
+    waterfall_log_free(&log);
     text_free(&text);
 }
 
 static void test_a_line_without_end_is_skipped(void **state)
 {
     (void)state;
-    struct timeline_log log;
+    struct waterfall_log log;
     read_text(&log, "TIMELINE,2,SYNTH_START,a,partition=0\nTIMELINE,3,SYNTH_START,a,partition=1");
     assert_int_equal(log.count, 1);
     assert_int_equal(log.lines_skipped, 1);
     assert_non_null(strstr(log.skipped[0].why, "cut"));
-    timeline_log_free(&log);
+    waterfall_log_free(&log);
 }
 
 /* A stream is read in pieces; lines lie across them, and some are longer than any piece. */
@@ -186,15 +186,15 @@ static void test_streams_of_any_line_length(void **state)
     assert_non_null(stream);
     assert_int_equal(fwrite(text.data, 1, text.len, stream), text.len);
     rewind(stream);
-    struct timeline_log from_stream = {0}, from_bytes;
-    assert_ok(timeline_log_read(&from_stream, stream, &err), err);
+    struct waterfall_log from_stream = {0}, from_bytes;
+    assert_ok(waterfall_log_read(&from_stream, stream, &err), err);
     read_text(&from_bytes, text.data);
     assert_int_equal(from_stream.lines_total, lines);
     assert_int_equal(from_stream.count, from_bytes.count);
     assert_int_equal(from_stream.lines_skipped, from_bytes.lines_skipped);
     assert_true(from_stream.lines_skipped > 0);
-    timeline_log_free(&from_stream);
-    timeline_log_free(&from_bytes);
+    waterfall_log_free(&from_stream);
+    waterfall_log_free(&from_bytes);
     fclose(stream);
     text_free(&text);
 }
@@ -203,45 +203,45 @@ static void test_zero_bytes_and_binary(void **state)
 {
     (void)state;
     static const char bytes[] = "TIMELINE,1,SYNTH_START,a\0b,partition=0\n\0\xff\xfe\n\n\0";
-    struct timeline_log log = {0};
+    struct waterfall_log log = {0};
     struct cuzk_error err = {0};
-    assert_ok(timeline_log_read_bytes(&log, bytes, sizeof bytes - 1, &err), err);
+    assert_ok(waterfall_log_read_bytes(&log, bytes, sizeof bytes - 1, &err), err);
     assert_int_equal(log.count, 1);
     assert_string_equal(label_of(&log, 0), "a?b");
-    timeline_log_free(&log);
+    waterfall_log_free(&log);
 }
 
 static void test_the_number_of_events_is_bounded(void **state)
 {
     (void)state;
-    struct timeline_log log = {.events_max = 2};
+    struct waterfall_log log = {.events_max = 2};
     struct cuzk_error err = {0};
     static const char text[] = "TIMELINE,1,SYNTH_START,a,partition=0\n"
                                "TIMELINE,1,SYNTH_START,a,partition=1\n"
                                "TIMELINE,1,SYNTH_START,a,partition=2\n";
-    assert_ok(timeline_log_read_bytes(&log, text, sizeof text - 1, &err), err);
+    assert_ok(waterfall_log_read_bytes(&log, text, sizeof text - 1, &err), err);
     assert_int_equal(log.count, 2);
     assert_int_equal(log.lines_skipped, 1);
     assert_non_null(strstr(log.skipped[0].why, "too many"));
-    timeline_log_free(&log);
+    waterfall_log_free(&log);
 }
 
-/* What timeline_format_line writes, the reader reads. */
+/* What trace_format_line writes, the reader reads. */
 static void test_our_lines_are_read_back(void **state)
 {
     (void)state;
-    for (unsigned kind = 0; kind < TIMELINE_KIND_COUNT; kind++) {
-        struct timeline_record record = {.time_ns = 5000000,
-                                         .value = 17,
-                                         .partition = 3,
-                                         .worker = 1,
-                                         .device = 2,
-                                         .kind = (uint16_t)kind,
-                                         .label = "a, [b]%\n\xc3\xa9",
-                                         .text = "kind=too bad"};
-        char line[TIMELINE_LINE_BYTES];
-        struct timeline_log log;
-        timeline_format_line(&record, kind % 2, line);
+    for (unsigned kind = 0; kind < TRACE_KIND_COUNT; kind++) {
+        struct trace_record record = {.time_ns = 5000000,
+                                      .value = 17,
+                                      .partition = 3,
+                                      .worker = 1,
+                                      .device = 2,
+                                      .kind = (uint16_t)kind,
+                                      .label = "a, [b]%\n\xc3\xa9",
+                                      .text = "kind=too bad"};
+        char line[TRACE_LINE_BYTES];
+        struct waterfall_log log;
+        trace_format_line(&record, kind % 2, line);
         read_text(&log, line);
         if (log.count != 1)
             fail_msg("not read back: %s", line);
@@ -249,13 +249,13 @@ static void test_our_lines_are_read_back(void **state)
         assert_int_equal(log.events[0].time_us, 5000);
         assert_int_equal(log.events[0].partition, 3);
         assert_string_equal(label_of(&log, 0), record.label);
-        if (kind > TIMELINE_GPU_END && kind != TIMELINE_CHAN_SEND &&
-            kind != TIMELINE_GPU_PICKUP) { /* the classic ones say less */
+        if (kind > TRACE_GPU_END && kind != TRACE_CHAN_SEND &&
+            kind != TRACE_GPU_PICKUP) { /* the classic ones say less */
             assert_int_equal(log.events[0].value, 17);
             assert_int_equal(log.events[0].device, 2);
             assert_string_equal(strings_get(&log.strings, log.events[0].text), record.text);
         }
-        timeline_log_free(&log);
+        waterfall_log_free(&log);
     }
 }
 
@@ -277,18 +277,18 @@ static void test_memory_may_run_out_anywhere(void **state)
     size_t used = mem_used_bytes();
     bool done = false;
     for (long after = 0; !done && after < 1000; after++) {
-        struct timeline_log log = {0};
-        struct timeline_report report = {0};
+        struct waterfall_log log = {0};
+        struct waterfall_report report = {0};
         struct cuzk_error err = {0};
         mem_fail_after(after);
-        enum cuzk_status status = timeline_log_read_bytes(&log, text, sizeof text - 1, &err);
+        enum cuzk_status status = waterfall_log_read_bytes(&log, text, sizeof text - 1, &err);
         if (status == CUZK_OK)
-            status = timeline_analyse(&log, NULL, &report, &err);
+            status = waterfall_analyse(&log, NULL, &report, &err);
         mem_fail_after(-1);
         done = status == CUZK_OK;
         assert_true(done || status == CUZK_NO_MEMORY);
-        timeline_report_free(&report);
-        timeline_log_free(&log);
+        waterfall_report_free(&report);
+        waterfall_log_free(&log);
         assert_int_equal(mem_used_bytes(), used);
     }
     assert_true(done);

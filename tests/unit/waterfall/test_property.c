@@ -39,11 +39,11 @@ static struct schedule_options random_options(uint64_t seed)
     return o;
 }
 
-static const enum timeline_cause cause_of[SCHEDULE_CAUSE_COUNT] = {
-    [SCHEDULE_LOCK] = TIMELINE_CAUSE_LOCK,     [SCHEDULE_LOOKAHEAD] = TIMELINE_CAUSE_LOOKAHEAD,
-    [SCHEDULE_BUDGET] = TIMELINE_CAUSE_BUDGET, [SCHEDULE_SYNTH] = TIMELINE_CAUSE_SYNTH,
-    [SCHEDULE_PARSE] = TIMELINE_CAUSE_PARSE,   [SCHEDULE_ADMIT] = TIMELINE_CAUSE_ADMIT,
-    [SCHEDULE_REPLY] = TIMELINE_CAUSE_REPLY,   [SCHEDULE_NOTHING] = TIMELINE_CAUSE_NOTHING,
+static const enum waterfall_cause cause_of[SCHEDULE_CAUSE_COUNT] = {
+    [SCHEDULE_LOCK] = WATERFALL_CAUSE_LOCK,     [SCHEDULE_LOOKAHEAD] = WATERFALL_CAUSE_LOOKAHEAD,
+    [SCHEDULE_BUDGET] = WATERFALL_CAUSE_BUDGET, [SCHEDULE_SYNTH] = WATERFALL_CAUSE_SYNTH,
+    [SCHEDULE_PARSE] = WATERFALL_CAUSE_PARSE,   [SCHEDULE_ADMIT] = WATERFALL_CAUSE_ADMIT,
+    [SCHEDULE_REPLY] = WATERFALL_CAUSE_REPLY,   [SCHEDULE_NOTHING] = WATERFALL_CAUSE_NOTHING,
 };
 
 static void assert_is_truth(const struct analysed *a, const struct schedule_options *o,
@@ -52,20 +52,20 @@ static void assert_is_truth(const struct analysed *a, const struct schedule_opti
     assert_int_equal(a->log.lines_total, truth->lines);
     assert_int_equal(a->log.lines_skipped, 0);
     assert_int_equal(a->report.run_count, 1);
-    const struct timeline_run *run = &a->report.runs[0];
+    const struct waterfall_run *run = &a->report.runs[0];
     assert_true(run->whole);
     assert_int_equal(run->complete, o->jobs);
     assert_int_equal(run->start_us, truth->start * 1000);
     assert_int_equal(run->end_us, truth->end * 1000);
     assert_int_equal(run->device_count, o->devices);
     for (unsigned d = 0; d < o->devices; d++) {
-        const struct timeline_device *device = &run->devices[d];
+        const struct waterfall_device *device = &run->devices[d];
         assert_int_equal(device->busy_us, truth->busy[d] * 1000);
         for (unsigned c = 0; c < SCHEDULE_CAUSE_COUNT; c++)
             assert_int_equal(device->idle_by_cause_us[cause_of[c]], truth->idle[d][c] * 1000);
     }
     for (size_t j = 0; j < a->report.job_count; j++)
-        assert_int_equal(a->report.jobs[j].split_us[TIMELINE_PART_OTHER], 0);
+        assert_int_equal(a->report.jobs[j].split_us[WATERFALL_PART_OTHER], 0);
 }
 
 static void test_whole_logs_give_the_truth(void **state)
@@ -128,7 +128,7 @@ static void test_shuffled_lines_give_the_same_truth(void **state)
         analyse_bytes(&a, shuffled.data, shuffled.len);
         assert_report_adds_up(&a.report);
         assert_false(a.log.ordered);
-        const struct timeline_run *run = &a.report.runs[0];
+        const struct waterfall_run *run = &a.report.runs[0];
         assert_int_equal(a.report.run_count, 1);
         assert_false(run->whole);
         assert_non_null(strstr(run->verdict.text.data, "Uncertain"));
@@ -267,13 +267,13 @@ static void test_any_damage_adds_up(void **state)
             damaged.data[schedule_random(&random) % damaged.len] = (char)schedule_random(&random);
         analyse_bytes(&a, damaged.data, damaged.len);
         assert_report_adds_up(&a.report);
-        struct timeline_style style = {0};
+        struct waterfall_style style = {0};
         struct text out = {0};
-        timeline_render_text(&a.report, &style, &out);
-        timeline_render_html(&a.report, &style, &out);
-        timeline_render_json(&a.report, &style, &out);
-        timeline_render_perfetto(&a.report, &style, &out);
-        timeline_render_csv(&a.report, &style, &out);
+        waterfall_render_text(&a.report, &style, &out);
+        waterfall_render_html(&a.report, &style, &out);
+        waterfall_render_json(&a.report, &style, &out);
+        waterfall_render_perfetto(&a.report, &style, &out);
+        waterfall_render_csv(&a.report, &style, &out);
         assert_false(out.failed);
         text_free(&out);
         release_analysed(&a);

@@ -107,16 +107,16 @@ static void test_text_fits_and_has_no_control_characters(void **state)
     for (int damaged = 0; damaged < 2; damaged++) {
         struct analysed a;
         struct text out = {0};
-        struct timeline_style style = {0};
+        struct waterfall_style style = {0};
         analyse_model(&a, damaged);
-        timeline_render_text(&a.report, &style, &out);
+        waterfall_render_text(&a.report, &style, &out);
         assert_lines_fit(out.data, 80);
         for (const char *s = out.data; *s; s++)
             assert_true(*s == '\n' || (*s >= 0x20 && *s < 0x7f));
         assert_non_null(strstr(out.data, damaged ? "Uncertain" : "Confidence"));
         out.len = 0;
         style.width = 200;
-        timeline_render_text(&a.report, &style, &out);
+        waterfall_render_text(&a.report, &style, &out);
         assert_lines_fit(out.data, 200);
         text_free(&out);
         release_analysed(&a);
@@ -129,8 +129,8 @@ static void test_colours_only_when_asked(void **state)
     struct analysed a;
     struct text plain = {0}, coloured = {0};
     analyse_model(&a, false);
-    timeline_render_text(&a.report, &(struct timeline_style){0}, &plain);
-    timeline_render_text(&a.report, &(struct timeline_style){.colour = true}, &coloured);
+    waterfall_render_text(&a.report, &(struct waterfall_style){0}, &plain);
+    waterfall_render_text(&a.report, &(struct waterfall_style){.colour = true}, &coloured);
     assert_null(strchr(plain.data, '\x1b'));
     assert_non_null(strstr(coloured.data, "\x1b[36m#"));
     text_free(&plain);
@@ -153,9 +153,9 @@ static void test_json_has_the_promised_keys(void **state)
     };
     struct analysed a;
     struct text out = {0};
-    struct timeline_style style = {0};
+    struct waterfall_style style = {0};
     analyse_model(&a, false);
-    timeline_render_json(&a.report, &style, &out);
+    waterfall_render_json(&a.report, &style, &out);
     assert_is_json(out.data);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (!strstr(out.data, keys[i]))
@@ -169,15 +169,15 @@ static void test_hostile_ids_stay_words(void **state)
     (void)state;
     struct analysed a;
     struct text out = {0};
-    struct timeline_style style = {0};
+    struct waterfall_style style = {0};
     analyse_model(&a, true);
-    timeline_render_json(&a.report, &style, &out);
+    waterfall_render_json(&a.report, &style, &out);
     assert_is_json(out.data);
     out.len = 0;
-    timeline_render_perfetto(&a.report, &style, &out);
+    waterfall_render_perfetto(&a.report, &style, &out);
     assert_is_json(out.data);
     out.len = 0;
-    timeline_render_html(&a.report, &style, &out);
+    waterfall_render_html(&a.report, &style, &out);
     assert_null(strstr(out.data, "</script>&'"));
     assert_null(strstr(out.data, "<b>"));
     assert_null(strstr(out.data, "<u>"));
@@ -192,9 +192,9 @@ static void test_csv_has_a_row_for_each_partition(void **state)
     (void)state;
     struct analysed a;
     struct text out = {0};
-    struct timeline_style style = {.job = "job-3-1"};
+    struct waterfall_style style = {.job = "job-3-1"};
     analyse_model(&a, false);
-    timeline_render_csv(&a.report, &style, &out);
+    waterfall_render_csv(&a.report, &style, &out);
     size_t rows = 0;
     for (const char *line = out.data; *line; line = strchr(line, '\n') + 1) {
         size_t commas = 0;
@@ -214,12 +214,12 @@ static void test_what_is_not_drawn_is_counted(void **state)
     (void)state;
     struct analysed a;
     struct text out = {0};
-    struct timeline_style style = {.jobs_max = 1};
+    struct waterfall_style style = {.jobs_max = 1};
     analyse_model(&a, false);
-    timeline_render_text(&a.report, &style, &out);
+    waterfall_render_text(&a.report, &style, &out);
     assert_non_null(strstr(out.data, "1 of 4 jobs are shown"));
     out.len = 0;
-    timeline_render_html(&a.report, &style, &out);
+    waterfall_render_html(&a.report, &style, &out);
     assert_non_null(strstr(out.data, "1 of 4 jobs"));
     text_free(&out);
     release_analysed(&a);
@@ -232,12 +232,12 @@ static void test_comparison(void **state)
     struct text out = {0};
     analyse_model(&a, false);
     analyse_text(&b, "TIMELINE,0,SYNTH_START,a,partition=0\n");
-    assert_int_equal(timeline_render_compare(&a.report, NULL, &a.report, NULL, &out), 1);
+    assert_int_equal(waterfall_render_compare(&a.report, NULL, &a.report, NULL, &out), 1);
     assert_non_null(strstr(out.data, "A: c2j4"));
     assert_non_null(strstr(out.data, "+0.0 %"));
-    assert_int_equal(timeline_render_compare(&a.report, NULL, &b.report, NULL, &out), 1);
-    assert_int_equal(timeline_render_compare(&a.report, "c2j4", &b.report, "none", &out), 0);
-    assert_int_equal(timeline_render_compare(&a.report, "c2j4", &b.report, "1", &out), 1);
+    assert_int_equal(waterfall_render_compare(&a.report, NULL, &b.report, NULL, &out), 1);
+    assert_int_equal(waterfall_render_compare(&a.report, "c2j4", &b.report, "none", &out), 0);
+    assert_int_equal(waterfall_render_compare(&a.report, "c2j4", &b.report, "1", &out), 1);
     text_free(&out);
     release_analysed(&a);
     release_analysed(&b);
@@ -247,26 +247,25 @@ static void test_the_live_page(void **state)
 {
     (void)state;
     struct cuzk_error err = {0};
-    struct timeline *timeline;
-    struct timeline_options options = {.fd = -1, .history_events = 100};
+    struct trace *trace;
+    struct trace_options options = {.fd = -1, .history_events = 100};
     struct text out = {0};
-    assert_ok(timeline_live_page(NULL, &out, &err), err);
+    assert_ok(waterfall_live_page(NULL, &out, &err), err);
     assert_non_null(strstr(out.data, "no run to show"));
-    assert_ok(timeline_create(&options, &timeline, &err), err);
-    struct timeline_scope scope = {timeline, "live-job", 0, 0, 0};
-    static const enum timeline_kind kinds[] = {TIMELINE_SYNTH_START, TIMELINE_SYNTH_END,
-                                               TIMELINE_CHAN_SEND,   TIMELINE_GPU_PICKUP,
-                                               TIMELINE_GPU_START,   TIMELINE_GPU_END};
+    assert_ok(trace_create(&options, &trace, &err), err);
+    struct trace_scope scope = {trace, "live-job", 0, 0, 0};
+    static const enum trace_kind kinds[] = {TRACE_SYNTH_START, TRACE_SYNTH_END, TRACE_CHAN_SEND,
+                                            TRACE_GPU_PICKUP,  TRACE_GPU_START, TRACE_GPU_END};
     uint64_t now = clock_now_ns();
     for (size_t i = 0; i < 6; i++)
-        timeline_emit_at(&scope, kinds[i], 1, now + i * 1000000);
+        trace_emit_at(&scope, kinds[i], 1, now + i * 1000000);
     out.len = 0;
-    assert_ok(timeline_live_page(timeline, &out, &err), err);
+    assert_ok(waterfall_live_page(trace, &out, &err), err);
     assert_non_null(strstr(out.data, "live-job p0"));
     assert_non_null(strstr(out.data, "Reload every 5 s"));
     assert_non_null(strstr(out.data, "1 complete, 0 incomplete"));
     text_free(&out);
-    timeline_destroy(timeline);
+    trace_destroy(trace);
 }
 
 static void test_memory_may_run_out_in_a_picture(void **state)
@@ -277,14 +276,14 @@ static void test_memory_may_run_out_in_a_picture(void **state)
     size_t used = mem_used_bytes();
     for (long after = 0; after < 60; after++) {
         struct text out = {0};
-        struct timeline_style style = {0};
+        struct waterfall_style style = {0};
         mem_fail_after(after);
-        timeline_render_text(&a.report, &style, &out);
-        timeline_render_json(&a.report, &style, &out);
-        timeline_render_perfetto(&a.report, &style, &out);
-        timeline_render_html(&a.report, &style, &out);
-        timeline_render_csv(&a.report, &style, &out);
-        timeline_render_compare(&a.report, NULL, &a.report, NULL, &out);
+        waterfall_render_text(&a.report, &style, &out);
+        waterfall_render_json(&a.report, &style, &out);
+        waterfall_render_perfetto(&a.report, &style, &out);
+        waterfall_render_html(&a.report, &style, &out);
+        waterfall_render_csv(&a.report, &style, &out);
+        waterfall_render_compare(&a.report, NULL, &a.report, NULL, &out);
         mem_fail_after(-1);
         text_free(&out);
         assert_int_equal(mem_used_bytes(), used);

@@ -26,7 +26,7 @@ static void analyse(struct analysed *a, struct text *log)
     text_free(log);
 }
 
-static int64_t part_ms(const struct timeline_job *job, enum timeline_part part)
+static int64_t part_ms(const struct waterfall_job *job, enum waterfall_part part)
 {
     return job->split_us[part] / 1000;
 }
@@ -46,8 +46,8 @@ static void test_a_log_sorted_by_text(void **state)
     assert_int_equal(a.report.runs[0].complete, 1);
     assert_int_equal(a.report.runs[0].incomplete, 0);
     assert_int_equal(a.report.job_count, 1);
-    assert_int_equal(part_ms(&a.report.jobs[0], TIMELINE_PART_SYNTH), 900);
-    assert_int_equal(part_ms(&a.report.jobs[0], TIMELINE_PART_DEVICE), 600);
+    assert_int_equal(part_ms(&a.report.jobs[0], WATERFALL_PART_SYNTH), 900);
+    assert_int_equal(part_ms(&a.report.jobs[0], WATERFALL_PART_DEVICE), 600);
     assert_report_adds_up(&a.report);
     release_analysed(&a);
 }
@@ -85,23 +85,23 @@ static void test_the_parts_of_a_job(void **state)
                      "TIMELINE,191,JOB_DONE,j,ms=183\n"
                      "TIMELINE,191,REPLY_START,j,\n"
                      "TIMELINE,193,REPLY_END,j,bytes=192\n");
-    static const int64_t expected[TIMELINE_PART_COUNT] = {
-        [TIMELINE_PART_RECEIVE] = 5, [TIMELINE_PART_JOURNAL] = 3,   [TIMELINE_PART_QUEUE] = 2,
-        [TIMELINE_PART_PARSE] = 10,  [TIMELINE_PART_WORKER] = 4,    [TIMELINE_PART_BUDGET] = 6,
-        [TIMELINE_PART_SYNTH] = 30,  [TIMELINE_PART_LOOKAHEAD] = 7, [TIMELINE_PART_CHANNEL] = 3,
-        [TIMELINE_PART_SRS] = 4,     [TIMELINE_PART_LOCK] = 6,      [TIMELINE_PART_DEVICE] = 100,
-        [TIMELINE_PART_FINISH] = 3,  [TIMELINE_PART_VERIFY] = 7,    [TIMELINE_PART_REPLY] = 2,
-        [TIMELINE_PART_OTHER] = 1,
+    static const int64_t expected[WATERFALL_PART_COUNT] = {
+        [WATERFALL_PART_RECEIVE] = 5, [WATERFALL_PART_JOURNAL] = 3,   [WATERFALL_PART_QUEUE] = 2,
+        [WATERFALL_PART_PARSE] = 10,  [WATERFALL_PART_WORKER] = 4,    [WATERFALL_PART_BUDGET] = 6,
+        [WATERFALL_PART_SYNTH] = 30,  [WATERFALL_PART_LOOKAHEAD] = 7, [WATERFALL_PART_CHANNEL] = 3,
+        [WATERFALL_PART_SRS] = 4,     [WATERFALL_PART_LOCK] = 6,      [WATERFALL_PART_DEVICE] = 100,
+        [WATERFALL_PART_FINISH] = 3,  [WATERFALL_PART_VERIFY] = 7,    [WATERFALL_PART_REPLY] = 2,
+        [WATERFALL_PART_OTHER] = 1,
     };
     assert_int_equal(a.report.job_count, 1);
-    const struct timeline_job *job = &a.report.jobs[0];
+    const struct waterfall_job *job = &a.report.jobs[0];
     assert_report_adds_up(&a.report);
     assert_true(job->complete);
-    assert_int_equal(job->outcome, TIMELINE_OUTCOME_DONE);
-    for (unsigned p = 0; p < TIMELINE_PART_COUNT; p++)
-        if (part_ms(job, (enum timeline_part)p) != expected[p])
-            fail_msg("%s: %lld ms", timeline_part_name((enum timeline_part)p),
-                     (long long)part_ms(job, (enum timeline_part)p));
+    assert_int_equal(job->outcome, WATERFALL_OUTCOME_DONE);
+    for (unsigned p = 0; p < WATERFALL_PART_COUNT; p++)
+        if (part_ms(job, (enum waterfall_part)p) != expected[p])
+            fail_msg("%s: %lld ms", waterfall_part_name((enum waterfall_part)p),
+                     (long long)part_ms(job, (enum waterfall_part)p));
     release_analysed(&a);
 }
 
@@ -115,13 +115,13 @@ static void test_overlapping_spans_are_merged(void **state)
     add_partition(&log, "j", 1, 0, 100, 150, 150, 250, 1);
     add_partition(&log, "j", 2, 0, 300, 300, 300, 350, 0);
     analyse(&a, &log);
-    const struct timeline_run *run = &a.report.runs[0];
+    const struct waterfall_run *run = &a.report.runs[0];
     assert_int_equal(run->device_count, 1);
     assert_int_equal(run->devices[0].busy_us, 200000);
     assert_int_equal(run->devices[0].idle_us, 150000);
     assert_int_equal(run->devices[0].spans_us, 250000);
-    assert_int_equal(run->devices[0].phases_us, TIMELINE_NONE);
-    assert_int_equal(run->devices[0].idle_by_cause_us[TIMELINE_CAUSE_SYNTH], 150000);
+    assert_int_equal(run->devices[0].phases_us, WATERFALL_NONE);
+    assert_int_equal(run->devices[0].idle_by_cause_us[WATERFALL_CAUSE_SYNTH], 150000);
     release_analysed(&a);
 }
 
@@ -163,7 +163,7 @@ static void test_runs_by_label(void **state)
     assert_int_equal(a.report.runs[2].job_count, 2);
     /* before the first job and after the last one nothing was submitted */
     const int64_t *idle = a.report.runs[2].devices[0].idle_by_cause_us;
-    assert_int_equal(idle[TIMELINE_CAUSE_NOTHING], 20000);
+    assert_int_equal(idle[WATERFALL_CAUSE_NOTHING], 20000);
     release_analysed(&a);
 }
 
@@ -174,7 +174,7 @@ static void test_a_run_without_jobs_is_kept(void **state)
     analyse_text(&a, "TIMELINE,0,RUN_START,empty,\nTIMELINE,50,RUN_END,empty,\n");
     assert_int_equal(a.report.run_count, 1);
     assert_int_equal(a.report.runs[0].job_count, 0);
-    assert_int_equal(a.report.runs[0].verdict.bottleneck, TIMELINE_BOUND_UNKNOWN);
+    assert_int_equal(a.report.runs[0].verdict.bottleneck, WATERFALL_BOUND_UNKNOWN);
     release_analysed(&a);
 }
 
@@ -317,9 +317,9 @@ static void test_unpaired_events_are_listed_and_open(void **state)
                      "TIMELINE,9,GPU_END,b,worker=0,partition=1,gpu_ms=3\n"
                      "TIMELINE,9,VERIFY_END,b,\n");
     assert_int_equal(a.report.unpaired_count, 3);
-    assert_int_equal(a.report.unpaired[0].kind, TIMELINE_SYNTH_START);
-    assert_int_equal(a.report.unpaired[1].kind, TIMELINE_GPU_END);
-    assert_int_equal(a.report.unpaired[2].kind, TIMELINE_VERIFY_END);
+    assert_int_equal(a.report.unpaired[0].kind, TRACE_SYNTH_START);
+    assert_int_equal(a.report.unpaired[1].kind, TRACE_GPU_END);
+    assert_int_equal(a.report.unpaired[2].kind, TRACE_VERIFY_END);
     assert_report_adds_up(&a.report);
     release_analysed(&a);
 }
@@ -358,8 +358,8 @@ static void test_memory_is_the_cause_only_when_workers_are_free(void **state)
         add_partition(&log, "b", 0, 120, 130, 150, 150, 160, 0);
         analyse(&a, &log);
         const int64_t *idle = a.report.runs[0].devices[0].idle_by_cause_us;
-        assert_int_equal(idle[TIMELINE_CAUSE_SYNTH], workers == 1 ? 100000 : 0);
-        assert_int_equal(idle[TIMELINE_CAUSE_BUDGET], workers == 1 ? 0 : 100000);
+        assert_int_equal(idle[WATERFALL_CAUSE_SYNTH], workers == 1 ? 100000 : 0);
+        assert_int_equal(idle[WATERFALL_CAUSE_BUDGET], workers == 1 ? 0 : 100000);
         release_analysed(&a);
     }
 }
@@ -373,13 +373,13 @@ static void test_the_critical_path(void **state)
     add_partition(&log, "j", 0, 0, 100, 100, 100, 200, 0);
     add_partition(&log, "j", 1, 0, 120, 130, 200, 320, 1);
     analyse(&a, &log);
-    const struct timeline_run *run = &a.report.runs[0];
-    assert_int_equal(run->path_us[TIMELINE_PART_DEVICE], 220000);
-    assert_int_equal(run->path_us[TIMELINE_PART_SYNTH], 100000);
+    const struct waterfall_run *run = &a.report.runs[0];
+    assert_int_equal(run->path_us[WATERFALL_PART_DEVICE], 220000);
+    assert_int_equal(run->path_us[WATERFALL_PART_SYNTH], 100000);
     assert_int_equal(run->path_count, 3);
     assert_int_equal(run->path[0].partition, 1);
     assert_int_equal(run->path[1].partition, 0);
-    assert_int_equal(run->path[2].part, TIMELINE_PART_SYNTH);
+    assert_int_equal(run->path[2].part, WATERFALL_PART_SYNTH);
     release_analysed(&a);
 }
 
@@ -392,11 +392,11 @@ static void test_the_critical_path_of_a_job(void **state)
     add_partition(&log, "a", 0, 0, 10, 10, 10, 40, 0);
     add_partition(&log, "b", 0, 5, 11, 11, 40, 45, 0);
     analyse(&a, &log);
-    const struct timeline_job *b = &a.report.jobs[1];
-    assert_int_equal(b->split_us[TIMELINE_PART_LOCK], 29000);
-    assert_int_equal(b->path_us[TIMELINE_PART_LOCK], 0);
-    assert_int_equal(b->path_us[TIMELINE_PART_DEVICE], 35000);
-    assert_int_equal(b->path_us[TIMELINE_PART_SYNTH], 5000);
+    const struct waterfall_job *b = &a.report.jobs[1];
+    assert_int_equal(b->split_us[WATERFALL_PART_LOCK], 29000);
+    assert_int_equal(b->path_us[WATERFALL_PART_LOCK], 0);
+    assert_int_equal(b->path_us[WATERFALL_PART_DEVICE], 35000);
+    assert_int_equal(b->path_us[WATERFALL_PART_SYNTH], 5000);
     assert_int_equal(b->path_others_us, 35000);
     release_analysed(&a);
 }
@@ -413,7 +413,7 @@ static void test_distributions_and_littles_law(void **state)
                       100 * i + 11 + i, 0);
     }
     analyse(&a, &log);
-    const struct timeline_run *run = &a.report.runs[0];
+    const struct waterfall_run *run = &a.report.runs[0];
     assert_int_equal(run->device.count, 20);
     assert_int_equal(run->device.min, 1000);
     assert_int_equal(run->device.p50, 10000);

@@ -46,11 +46,11 @@ static void test_too_little_synthesis(void **state)
     struct schedule_options options = hunt(1);
     struct analysed a;
     analyse_hunts(&a, &options, 1);
-    const struct timeline_run *run = &a.report.runs[0];
-    double idle = (double)run->devices[0].idle_by_cause_us[TIMELINE_CAUSE_SYNTH] / 1e6 /
+    const struct waterfall_run *run = &a.report.runs[0];
+    double idle = (double)run->devices[0].idle_by_cause_us[WATERFALL_CAUSE_SYNTH] / 1e6 /
                   (double)run->complete;
     assert_true(idle > 12 && idle < 18); /* a proof, as in the first hunt */
-    assert_int_equal(run->verdict.bottleneck, TIMELINE_BOUND_SYNTHESIS);
+    assert_int_equal(run->verdict.bottleneck, WATERFALL_BOUND_SYNTHESIS);
     assert_true(run->verdict.confidence >= 0.8);
     assert_non_null(strstr(run->verdict.text.data, "Synthesis-bound"));
     assert_non_null(strstr(run->verdict.text.data, "synthesis workers would hide it"));
@@ -59,7 +59,7 @@ static void test_too_little_synthesis(void **state)
 }
 
 /* The number of workers that a verdict asks for. */
-static unsigned advised_workers(const struct timeline_run *run)
+static unsigned advised_workers(const struct waterfall_run *run)
 {
     unsigned workers = 0;
     const char *advice = strstr(run->verdict.text.data, ">= ");
@@ -76,13 +76,13 @@ static void test_the_advice_of_more_workers_is_right(void **state)
     struct analysed before, after;
     options.jobs = 20; /* the beginning and the end weigh less */
     analyse_hunts(&before, &options, 1);
-    const struct timeline_run *few = &before.report.runs[0];
-    assert_int_equal(few->verdict.bottleneck, TIMELINE_BOUND_SYNTHESIS);
+    const struct waterfall_run *few = &before.report.runs[0];
+    assert_int_equal(few->verdict.bottleneck, WATERFALL_BOUND_SYNTHESIS);
     options.synth_workers = advised_workers(few);
     assert_true(options.synth_workers >= 16 && options.synth_workers <= 20);
     analyse_hunts(&after, &options, 1);
-    const struct timeline_run *many = &after.report.runs[0];
-    assert_int_equal(many->verdict.bottleneck, TIMELINE_BOUND_DEVICE);
+    const struct waterfall_run *many = &after.report.runs[0];
+    assert_int_equal(many->verdict.bottleneck, WATERFALL_BOUND_DEVICE);
     double gain = (double)(few->end_us - few->start_us) / (double)(many->end_us - many->start_us);
     assert_true(few->verdict.gain > 0.9 * gain && few->verdict.gain < 1.15 * gain);
     release_analysed(&before);
@@ -102,10 +102,10 @@ static void test_more_workers_that_slow_each_other(void **state)
     }
     analyse_hunts(&a, options, 3);
     for (size_t i = 0; i < 3; i++) {
-        const struct timeline_run *run = &a.report.runs[i];
+        const struct waterfall_run *run = &a.report.runs[i];
         assert_true(run->synth_elasticity_known);
         assert_true(run->synth_elasticity > 0.8 && run->synth_elasticity < 1);
-        assert_int_equal(run->verdict.bottleneck, TIMELINE_BOUND_CONTENTION);
+        assert_int_equal(run->verdict.bottleneck, WATERFALL_BOUND_CONTENTION);
         assert_non_null(strstr(run->verdict.text.data, "CPU contention"));
     }
     assert_true(a.report.runs[2].synth.mean > 2 * a.report.runs[0].synth.mean);
@@ -120,21 +120,21 @@ static void test_the_device_is_the_wall(void **state)
     options.device = 4500;
     options.synth_workers = 14;
     analyse_hunts(&a, &options, 1);
-    const struct timeline_run *run = &a.report.runs[0];
-    assert_int_equal(run->verdict.bottleneck, TIMELINE_BOUND_DEVICE);
+    const struct waterfall_run *run = &a.report.runs[0];
+    assert_int_equal(run->verdict.bottleneck, WATERFALL_BOUND_DEVICE);
     assert_true(run->verdict.confidence >= 0.7);
     assert_non_null(strstr(run->verdict.text.data, "Device-bound"));
     release_analysed(&a);
 }
 
 /* Our own logs also tell the causes that the existing system does not record. */
-static enum timeline_bottleneck bottleneck_of(struct schedule_options options)
+static enum waterfall_bottleneck bottleneck_of(struct schedule_options options)
 {
     struct analysed a;
     options.classic = false;
     options.label = "x";
     analyse_hunts(&a, &options, 1);
-    enum timeline_bottleneck bottleneck = a.report.runs[0].verdict.bottleneck;
+    enum waterfall_bottleneck bottleneck = a.report.runs[0].verdict.bottleneck;
     assert_true(a.report.runs[0].whole);
     release_analysed(&a);
     return bottleneck;
@@ -146,26 +146,26 @@ static void test_the_other_causes(void **state)
     struct schedule_options o = hunt(4);
     o.budget = 3;
     o.synth = 10000;
-    assert_int_equal(bottleneck_of(o), TIMELINE_BOUND_BUDGET);
+    assert_int_equal(bottleneck_of(o), WATERFALL_BOUND_BUDGET);
     o = hunt(4);
     o.synth = 4000;
     o.concurrency = 1;
     o.think = 60000;
-    assert_int_equal(bottleneck_of(o), TIMELINE_BOUND_CLIENT);
+    assert_int_equal(bottleneck_of(o), WATERFALL_BOUND_CLIENT);
     o = hunt(4);
     o.synth = 4000;
     o.parse = 60000;
-    assert_int_equal(bottleneck_of(o), TIMELINE_BOUND_PARSE);
+    assert_int_equal(bottleneck_of(o), WATERFALL_BOUND_PARSE);
     o = hunt(4);
     o.synth = 4000;
     o.workers_per_device = 1;
     o.start = 3000;
-    assert_int_equal(bottleneck_of(o), TIMELINE_BOUND_DISPATCH);
+    assert_int_equal(bottleneck_of(o), WATERFALL_BOUND_DISPATCH);
     o = hunt(4);
     o.synth = 4000;
     o.concurrency = 1;
     o.verify = 50000;
-    assert_int_equal(bottleneck_of(o), TIMELINE_BOUND_FINISH);
+    assert_int_equal(bottleneck_of(o), WATERFALL_BOUND_FINISH);
 }
 
 static void test_little_data_is_said_to_be_little(void **state)
@@ -180,7 +180,7 @@ static void test_little_data_is_said_to_be_little(void **state)
     assert_true(a.report.runs[0].verdict.confidence < 0.7);
     release_analysed(&a);
     analyse_text(&a, "TIMELINE,5,SYNTH_START,a,partition=0\n");
-    assert_int_equal(a.report.runs[0].verdict.bottleneck, TIMELINE_BOUND_UNKNOWN);
+    assert_int_equal(a.report.runs[0].verdict.bottleneck, WATERFALL_BOUND_UNKNOWN);
     assert_true(a.report.runs[0].verdict.confidence < 0.1);
     release_analysed(&a);
 }

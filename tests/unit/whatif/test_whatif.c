@@ -65,8 +65,8 @@ static void make_hunt(struct made *made, size_t n_jobs, uint64_t synth_us, uint6
 }
 
 struct explained {
-    struct timeline_log log;
-    struct timeline_report report;
+    struct waterfall_log log;
+    struct waterfall_report report;
 };
 
 static void replay_hunt(const struct made *made, struct explained *e)
@@ -78,7 +78,7 @@ static void replay_hunt(const struct made *made, struct explained *e)
 static void explain(struct explained *e)
 {
     struct cuzk_error err;
-    assert_ok(timeline_analyse(&e->log, NULL, &e->report, &err), err);
+    assert_ok(waterfall_analyse(&e->log, NULL, &e->report, &err), err);
     assert_int_equal(e->report.unpaired_count, 0);
     assert_int_equal(e->log.lines_skipped, 0);
     for (size_t r = 0; r < e->report.run_count; r++)
@@ -87,11 +87,11 @@ static void explain(struct explained *e)
 
 static void release(struct explained *e)
 {
-    timeline_report_free(&e->report);
-    timeline_log_free(&e->log);
+    waterfall_report_free(&e->report);
+    waterfall_log_free(&e->log);
 }
 
-static double seconds(const struct timeline_run *run)
+static double seconds(const struct waterfall_run *run)
 {
     return (double)(run->end_us - run->start_us) / 1e6;
 }
@@ -106,12 +106,12 @@ static void test_the_device_waits_for_synthesis(void **state)
     make_hunt(&made, 20, 33000000, 2000000);
     replay_hunt(&made, &e);
     explain(&e);
-    const struct timeline_run *run = &e.report.runs[0];
-    double idle = (double)run->devices[0].idle_by_cause_us[TIMELINE_CAUSE_SYNTH] / 1e6 /
+    const struct waterfall_run *run = &e.report.runs[0];
+    double idle = (double)run->devices[0].idle_by_cause_us[WATERFALL_CAUSE_SYNTH] / 1e6 /
                   (double)run->complete;
     assert_int_equal(run->complete, 20);
     assert_true(idle > 12 && idle < 15); /* a proof */
-    assert_int_equal(run->verdict.bottleneck, TIMELINE_BOUND_SYNTHESIS);
+    assert_int_equal(run->verdict.bottleneck, WATERFALL_BOUND_SYNTHESIS);
 
     /* What the verdict advises, asked of the replay: the gain is there, the device is the wall. */
     unsigned workers = 0;
@@ -152,8 +152,8 @@ static void test_more_workers_only_slow_each_other(void **state)
     explain(&e);
     assert_int_equal(e.report.run_count, ARRAY_LEN(workers));
     for (size_t i = 0; i < ARRAY_LEN(workers); i++) {
-        const struct timeline_run *run = &e.report.runs[i];
-        assert_int_equal(run->verdict.bottleneck, TIMELINE_BOUND_CONTENTION);
+        const struct waterfall_run *run = &e.report.runs[i];
+        assert_int_equal(run->verdict.bottleneck, WATERFALL_BOUND_CONTENTION);
         assert_non_null(strstr(run->verdict.text.data, "CPU contention"));
     }
     assert_true(e.report.runs[2].synth.mean > 2 * e.report.runs[0].synth.mean);
@@ -177,8 +177,8 @@ static void test_the_device_is_the_wall(void **state)
     made.plan.limits.synthesis_concurrency = 14;
     replay_hunt(&made, &e);
     explain(&e);
-    const struct timeline_run *run = &e.report.runs[0];
-    assert_int_equal(run->verdict.bottleneck, TIMELINE_BOUND_DEVICE);
+    const struct waterfall_run *run = &e.report.runs[0];
+    assert_int_equal(run->verdict.bottleneck, WATERFALL_BOUND_DEVICE);
     assert_true(run->verdict.confidence >= 0.7);
 
     struct cuzk_whatif answer;
@@ -356,12 +356,12 @@ static void close_sleeper(struct sleeper *sleeper, unsigned n_devices)
 static void measure(const struct pipeline_limits *limits, struct explained *e)
 {
     struct sleeper sleeper;
-    struct timeline *timeline;
+    struct trace *trace;
     struct cuzk_engine *engine;
     struct cuzk_error err;
     static struct fake_result results[SLEEP_JOBS];
-    const struct timeline_options recording = {.fd = -1, .history_events = 8192};
-    assert_ok(timeline_create(&recording, &timeline, &err), err);
+    const struct trace_options recording = {.fd = -1, .history_events = 8192};
+    assert_ok(trace_create(&recording, &trace, &err), err);
     open_sleeper(&sleeper, limits->n_devices);
     const struct work_device devices[2] = {{"sim 0", "sim"}, {"sim 1", "sim"}};
     const struct work_setup setup = {.ops = &sleeper_ops,
@@ -373,7 +373,7 @@ static void measure(const struct pipeline_limits *limits, struct explained *e)
         .synthesis_lookahead = limits->lookahead,
         .workers_per_device = limits->workers_per_device,
         .memory_budget_bytes = UINT64_C(1) << 30,
-        .timeline = timeline,
+        .trace = trace,
     };
     assert_ok(engine_open(&options, &setup, &engine, &err), err);
     for (size_t i = 0; i < SLEEP_JOBS; i++) {
@@ -390,14 +390,14 @@ static void measure(const struct pipeline_limits *limits, struct explained *e)
         sem_wait(&results[i].arrived);
         assert_int_equal(results[i].outcome, CUZK_JOB_COMPLETED);
     }
-    struct timeline_record *records;
+    struct trace_record *records;
     size_t n;
     cuzk_engine_close(engine);
-    assert_ok(timeline_history(timeline, &records, &n, &err), err);
+    assert_ok(trace_history(trace, &records, &n, &err), err);
     *e = (struct explained){0};
-    assert_ok(timeline_log_add_records(&e->log, records, n, &err), err);
+    assert_ok(waterfall_log_add_records(&e->log, records, n, &err), err);
     mem_free(records);
-    timeline_destroy(timeline);
+    trace_destroy(trace);
     close_sleeper(&sleeper, limits->n_devices);
     explain(e);
 }
@@ -463,7 +463,7 @@ static double model_run(unsigned synth_workers, unsigned devices, struct explain
     options.jitter = 10;
     schedule_run(&options, &log, &truth);
     *e = (struct explained){0};
-    assert_ok(timeline_log_read_bytes(&e->log, log.data, log.len, &err), err);
+    assert_ok(waterfall_log_read_bytes(&e->log, log.data, log.len, &err), err);
     text_free(&log);
     explain(e);
     return 20 * 60 / seconds(&e->report.runs[0]);
@@ -533,8 +533,8 @@ static void test_a_run_without_a_whole_job_is_refused(void **state)
     struct explained e = {0};
     struct cuzk_whatif answer;
     struct cuzk_error err = {0};
-    assert_ok(timeline_log_read_bytes(&e.log, text, sizeof text - 1, &err), err);
-    assert_ok(timeline_analyse(&e.log, NULL, &e.report, &err), err);
+    assert_ok(waterfall_log_read_bytes(&e.log, text, sizeof text - 1, &err), err);
+    assert_ok(waterfall_analyse(&e.log, NULL, &e.report, &err), err);
     assert_int_equal(cuzk_whatif(&e.report, 0, "synth=2", &answer, &err), CUZK_FAILED_PRECONDITION);
     release(&e);
 }
@@ -561,8 +561,8 @@ static void test_a_log_of_nonsense(void **state)
                  at, odd, at + synth_ms, odd, at + synth_ms, odd, at + synth_ms, odd, at + synth_ms,
                  odd, at + 2 * synth_ms, odd);
     }
-    assert_ok(timeline_log_read_bytes(&e.log, text.data, text.len, &err), err);
-    assert_ok(timeline_analyse(&e.log, NULL, &e.report, &err), err);
+    assert_ok(waterfall_log_read_bytes(&e.log, text.data, text.len, &err), err);
+    assert_ok(waterfall_analyse(&e.log, NULL, &e.report, &err), err);
     assert_ok(
         cuzk_whatif(&e.report, 0, "faster=synth:0.001,faster=device:0.001,synth=7", &answer, &err),
         err);
@@ -581,12 +581,12 @@ static void test_without_memory(void **state)
     size_t before = mem_used_bytes();
     enum cuzk_status status = CUZK_NO_MEMORY;
     for (long after = 0; status != CUZK_OK && after < 2000; after++) {
-        struct timeline_log log = {0};
+        struct waterfall_log log = {0};
         struct cuzk_error err;
         mem_fail_after(after);
         status = replay_run(&made.plan, "hunt", &log, &err);
         mem_fail_after(-1);
-        timeline_log_free(&log);
+        waterfall_log_free(&log);
         assert_int_equal(mem_used_bytes(), before);
     }
     assert_int_equal(status, CUZK_OK);

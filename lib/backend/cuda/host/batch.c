@@ -90,7 +90,7 @@ static bool is_closed(const struct batch *batch)
            atomic_load(&batch->circuit->device->leaders_waiting) > 0;
 }
 
-static bool is_of_same_job(const struct timeline_scope *a, const struct timeline_scope *b)
+static bool is_of_same_job(const struct trace_scope *a, const struct trace_scope *b)
 {
     return a->label && b->label ? strcmp(a->label, b->label) == 0 : a->label == b->label;
 }
@@ -125,8 +125,7 @@ static struct job *take_waiting(const struct batch *batch)
 
 static void emit_lock_wait_end(const struct job *job, uint64_t now_ns)
 {
-    timeline_emit(job->scope, TIMELINE_LOCK_WAIT_END,
-                  (int64_t)((now_ns - job->since_ns) / 1000000));
+    trace_emit(job->scope, TRACE_LOCK_WAIT_END, (int64_t)((now_ns - job->since_ns) / 1000000));
 }
 
 /* The device has come to the first partition that has not begun. */
@@ -137,13 +136,13 @@ static void begin_partition(struct batch *batch)
     emit_lock_wait_end(job, now_ns);
     job->since_ns = now_ns;
     batch->begun = true;
-    timeline_emit(job->scope, TIMELINE_GPU_START, -1);
+    trace_emit(job->scope, TRACE_GPU_START, -1);
 }
 
 static void emit_gpu_end(struct job *job, uint64_t now_ns)
 {
     job->device_ns = now_ns - job->since_ns;
-    timeline_emit(job->scope, TIMELINE_GPU_END, (int64_t)(job->device_ns / 1000000));
+    trace_emit(job->scope, TRACE_GPU_END, (int64_t)(job->device_ns / 1000000));
 }
 
 /* The device has done the partition's own part. */
@@ -154,7 +153,7 @@ static void end_partition(struct batch *batch)
     emit_gpu_end(job, now_ns);
     job->since_ns = now_ns;
     batch->begun = false;
-    timeline_emit(job->scope, TIMELINE_BATCH_WAIT_START, -1);
+    trace_emit(job->scope, TRACE_BATCH_WAIT_START, -1);
 }
 
 /* The device has done everything, or something has failed. */
@@ -163,8 +162,8 @@ static void end_batch(const struct batch *batch, uint64_t now_ns)
     for (unsigned i = 0; i < batch->n; i++) {
         struct job *job = batch->jobs[i];
         if (i < batch->ended)
-            timeline_emit(job->scope, TIMELINE_BATCH_WAIT_END,
-                          (int64_t)((now_ns - job->since_ns) / 1000000));
+            trace_emit(job->scope, TRACE_BATCH_WAIT_END,
+                       (int64_t)((now_ns - job->since_ns) / 1000000));
         else if (i == batch->ended && batch->begun)
             emit_gpu_end(job, now_ns);
         else
@@ -238,35 +237,35 @@ static enum cuzk_status time_of(const struct batch *batch, cudaEvent_t event, ui
     return CUZK_OK;
 }
 
-static enum cuzk_status emit_span(const struct batch *batch, const struct timeline_scope *scope,
-                                  enum timeline_span span, cudaEvent_t from, cudaEvent_t to,
+static enum cuzk_status emit_span(const struct batch *batch, const struct trace_scope *scope,
+                                  enum trace_span span, cudaEvent_t from, cudaEvent_t to,
                                   uint64_t end_ns, struct cuzk_error *err)
 {
     uint64_t from_ns, to_ns;
     TRY(time_of(batch, from, end_ns, &from_ns, err));
     TRY(time_of(batch, to, end_ns, &to_ns, err));
-    timeline_emit_at(scope, (enum timeline_kind)(2 * span), -1, from_ns);
-    timeline_emit_at(scope, (enum timeline_kind)(2 * span + 1), (int64_t)((to_ns - from_ns) / 1000),
-                     to_ns);
+    trace_emit_at(scope, (enum trace_kind)(2 * span), -1, from_ns);
+    trace_emit_at(scope, (enum trace_kind)(2 * span + 1), (int64_t)((to_ns - from_ns) / 1000),
+                  to_ns);
     return CUZK_OK;
 }
 
 static enum cuzk_status emit_phases(const struct batch *batch, uint64_t end_ns,
                                     struct cuzk_error *err)
 {
-    static const enum timeline_span own[] = {TIMELINE_SPAN_EVAL, TIMELINE_SPAN_NTT,
-                                             TIMELINE_SPAN_MSM_H, TIMELINE_SPAN_MSM_TAILS};
-    static const enum timeline_span shared[] = {TIMELINE_SPAN_MSM_L, TIMELINE_SPAN_MSM_A,
-                                                TIMELINE_SPAN_MSM_B_G1, TIMELINE_SPAN_MSM_B_G2};
+    static const enum trace_span own[] = {TRACE_SPAN_EVAL, TRACE_SPAN_NTT, TRACE_SPAN_MSM_H,
+                                          TRACE_SPAN_MSM_TAILS};
+    static const enum trace_span shared[] = {TRACE_SPAN_MSM_L, TRACE_SPAN_MSM_A,
+                                             TRACE_SPAN_MSM_B_G1, TRACE_SPAN_MSM_B_G2};
     for (unsigned i = 0; i < batch->n; i++) {
-        const struct timeline_scope *scope = batch->jobs[i]->scope;
+        const struct trace_scope *scope = batch->jobs[i]->scope;
         for (unsigned k = 0; k < ARRAY_LEN(own); k++)
             TRY(emit_span(batch, scope, own[k], events_of(batch, i)[ROWS_FROM + k],
                           events_of(batch, i)[ROWS_TO + k], end_ns, err));
         for (unsigned k = 0; k < ARRAY_LEN(shared); k++)
             TRY(emit_span(batch, scope, shared[k], shared_event(batch, BITS_FROM + k),
                           shared_event(batch, L_TO + k), end_ns, err));
-        TRY(emit_span(batch, scope, TIMELINE_SPAN_DOWNLOAD, shared_event(batch, DOWNLOAD_FROM),
+        TRY(emit_span(batch, scope, TRACE_SPAN_DOWNLOAD, shared_event(batch, DOWNLOAD_FROM),
                       shared_event(batch, BATCH_TO), end_ns, err));
     }
     return CUZK_OK;

@@ -10,7 +10,7 @@
 struct job {
     struct backend_circuit *circuit;
     const struct witness *witness;
-    const struct timeline_scope *scope;
+    const struct trace_scope *scope;
     struct witness_slot *slot; /* the witness's copy on the device */
     uint64_t arrival;          /* how many came to the circuit before it */
     uint64_t since_ns;         /* it waits for the device, is there, or waits for its batch */

@@ -44,7 +44,7 @@ static enum cuzk_status memory_limit(const struct backend_device *device, uint64
 static enum cuzk_status make_plan(struct backend_circuit *circuit, struct cuzk_error *err)
 {
     const struct backend_device *device = circuit->device;
-    const struct circuit_plan *plan = &circuit->plan;
+    const struct memory_plan *plan = &circuit->plan;
     uint64_t limit;
     char text[120];
     TRY(memory_limit(device, &limit, err));
@@ -66,7 +66,7 @@ static enum cuzk_status make_plan(struct backend_circuit *circuit, struct cuzk_e
 /* The block, and what the host has beside it. */
 static enum cuzk_status take_block(struct backend_circuit *circuit, struct cuzk_error *err)
 {
-    const struct circuit_plan *plan = &circuit->plan;
+    const struct memory_plan *plan = &circuit->plan;
     char what[32];
     snprintf(what, sizeof what, "circuit of 2^%u rows", circuit->counts.log2_domain);
     TRY(device_take(circuit->device, plan->total_bytes, what, &circuit->memory, err));

@@ -26,7 +26,7 @@ struct backend_circuit {
     struct queries queries;
     struct rows_image rows; /* its bytes are freed once they are on the device */
     struct circuit_counts counts;
-    struct circuit_plan plan;
+    struct memory_plan plan;
     struct circuit_block block;
     struct sums_map sums_map;
     void *memory;                   /* the block */
@@ -45,7 +45,7 @@ struct backend_circuit {
     bool at_work;
 };
 
-/* Whether h and l are used in the form that spares transforms (backend/lagrange.h). */
+/* Whether h and l are used in the form that spares transforms (key/lagrange.h). */
 static inline bool has_lagrange_form(const struct backend_circuit *circuit)
 {
     return circuit->key.lagrange.h != NULL;

@@ -4,7 +4,7 @@
 
 #include "backend/cuda/device/device.h"
 
-/* The Lagrange form (backend/lagrange.h). Takes 128 bytes of device memory for each point of the
+/* The Lagrange form (key/lagrange.h). Takes 128 bytes of device memory for each point of the
    domain, 17.2 GB for 2^27, and 1.4 GB; on the host the columns of C (r1cs/transpose.h). */
 enum cuzk_status derive_lagrange(struct backend_device *device, const struct shape *shape,
                                  const struct backend_key *key, const struct lagrange_points *out,

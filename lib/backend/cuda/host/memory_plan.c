@@ -41,7 +41,7 @@ static size_t domain_bytes(const struct circuit_counts *counts)
 /* --- Sizes that follow from a plan -------------------------------------------------------------
  */
 
-bool plan_is_resident(const struct circuit_plan *plan)
+bool plan_is_resident(const struct memory_plan *plan)
 {
     for (enum cuda_section i = 0; i < SECTION_COUNT; i++) {
         if (!plan->resident[i])
@@ -50,12 +50,12 @@ bool plan_is_resident(const struct circuit_plan *plan)
     return true;
 }
 
-uint32_t plan_h_pieces(const struct circuit_counts *counts, const struct circuit_plan *plan)
+uint32_t plan_h_pieces(const struct circuit_counts *counts, const struct memory_plan *plan)
 {
     return (counts->n_points[SECTION_H] + plan->h_piece - 1) / plan->h_piece;
 }
 
-struct msm_size plan_h_size(const struct circuit_counts *counts, const struct circuit_plan *plan,
+struct msm_size plan_h_size(const struct circuit_counts *counts, const struct memory_plan *plan,
                             uint32_t piece)
 {
     const uint32_t n = counts->n_points[SECTION_H], first = piece * plan->h_piece;
@@ -67,12 +67,12 @@ struct msm_size plan_h_size(const struct circuit_counts *counts, const struct ci
     };
 }
 
-uint32_t plan_part_points(const struct circuit_plan *plan, enum cuda_section section)
+uint32_t plan_part_points(const struct memory_plan *plan, enum cuda_section section)
 {
     return plan->resident[section] ? plan->sum_points : plan->chunk_points;
 }
 
-uint32_t plan_parts(const struct circuit_counts *counts, const struct circuit_plan *plan,
+uint32_t plan_parts(const struct circuit_counts *counts, const struct memory_plan *plan,
                     enum cuda_section section)
 {
     const uint32_t most = plan_part_points(plan, section);
@@ -86,25 +86,25 @@ struct msm_size plan_bits_size(enum cuda_section section, uint32_t n, unsigned n
         .n = n, .g1_sets = g2 ? 0 : 1, .g2_sets = g2 ? 1 : 0, .bitmaps = n_witnesses};
 }
 
-static size_t h_work_bytes(const struct circuit_counts *counts, const struct circuit_plan *plan)
+static size_t h_work_bytes(const struct circuit_counts *counts, const struct memory_plan *plan)
 {
     const struct msm_size first = plan_h_size(counts, plan, 0);
     const struct msm_size last = plan_h_size(counts, plan, plan_h_pieces(counts, plan) - 1);
     return aligned(larger(msm_scratch_bytes(&first), msm_scratch_bytes(&last)));
 }
 
-static size_t h_staging_bytes(const struct circuit_plan *plan)
+static size_t h_staging_bytes(const struct memory_plan *plan)
 {
     return plan->resident[SECTION_H] ? 0 : points_staging_bytes(MSM_G1, plan->h_piece);
 }
 
-size_t plan_staging_bytes(const struct circuit_plan *plan, enum cuda_section section)
+size_t plan_staging_bytes(const struct memory_plan *plan, enum cuda_section section)
 {
     return aligned(points_staging_bytes(section_group(section), plan->chunk_points));
 }
 
 /* The sums of a part of a section, from where it lies or from staging. */
-static size_t bits_work_bytes(const struct circuit_counts *counts, const struct circuit_plan *plan,
+static size_t bits_work_bytes(const struct circuit_counts *counts, const struct memory_plan *plan,
                               enum cuda_section section)
 {
     const uint32_t n = counts->n_points[section], most = plan_part_points(plan, section);
@@ -115,7 +115,7 @@ static size_t bits_work_bytes(const struct circuit_counts *counts, const struct 
            msm_scratch_bytes(&size);
 }
 
-static size_t sums_work_bytes(const struct circuit_counts *counts, const struct circuit_plan *plan)
+static size_t sums_work_bytes(const struct circuit_counts *counts, const struct memory_plan *plan)
 {
     size_t most = 0;
     for (enum cuda_tail i = 0; i < TAIL_COUNT; i++) {
@@ -127,7 +127,7 @@ static size_t sums_work_bytes(const struct circuit_counts *counts, const struct 
     return aligned(most);
 }
 
-static size_t load_bytes(const struct circuit_plan *plan)
+static size_t load_bytes(const struct memory_plan *plan)
 {
     size_t most = 0;
     for (enum cuda_section i = 0; i < SECTION_COUNT; i++)
@@ -162,7 +162,7 @@ static void take_slot(struct layout *layout, const struct circuit_counts *counts
 }
 
 static void take_points(struct layout *layout, const struct circuit_counts *counts,
-                        const struct circuit_plan *plan, struct circuit_block *block)
+                        const struct memory_plan *plan, struct circuit_block *block)
 {
     for (enum cuda_section i = 0; i < SECTION_COUNT; i++) {
         const enum msm_group group = section_group(i);
@@ -174,7 +174,7 @@ static void take_points(struct layout *layout, const struct circuit_counts *coun
 }
 
 static void take_tails(struct layout *layout, const struct circuit_counts *counts,
-                       const struct circuit_plan *plan, struct circuit_block *block)
+                       const struct memory_plan *plan, struct circuit_block *block)
 {
     for (enum cuda_tail i = 0; i < TAIL_COUNT; i++) {
         block->sources[i] = take(layout, counts->n_scalars[i] * sizeof(uint32_t));
@@ -188,7 +188,7 @@ static void take_tails(struct layout *layout, const struct circuit_counts *count
 
 /* Room that is used for one thing after another. */
 static void take_work(struct layout *layout, const struct circuit_counts *counts,
-                      const struct circuit_plan *plan, struct circuit_block *block)
+                      const struct memory_plan *plan, struct circuit_block *block)
 {
     const size_t domain = aligned(domain_bytes(counts)), h_work = h_work_bytes(counts, plan);
     const size_t start = layout->used;
@@ -205,7 +205,7 @@ static void take_work(struct layout *layout, const struct circuit_counts *counts
 }
 
 /* Lays the block out and counts its parts. */
-static void lay_out(const struct circuit_counts *counts, struct circuit_plan *plan, void *base,
+static void lay_out(const struct circuit_counts *counts, struct memory_plan *plan, void *base,
                     struct circuit_block *block)
 {
     struct layout layout = {base, 0};
@@ -238,15 +238,15 @@ static void lay_out(const struct circuit_counts *counts, struct circuit_plan *pl
     plan->total_bytes = layout.used;
 }
 
-void plan_lay_out(const struct circuit_counts *counts, const struct circuit_plan *plan, void *block,
+void plan_lay_out(const struct circuit_counts *counts, const struct memory_plan *plan, void *block,
                   struct circuit_block *out)
 {
-    struct circuit_plan copy = *plan;
+    struct memory_plan copy = *plan;
     memset(out, 0, sizeof *out);
     lay_out(counts, &copy, block, out);
 }
 
-void plan_sums(const struct circuit_counts *counts, const struct circuit_plan *plan,
+void plan_sums(const struct circuit_counts *counts, const struct memory_plan *plan,
                struct sums_map *out)
 {
     const uint32_t n_pieces = plan_h_pieces(counts, plan);
@@ -294,7 +294,7 @@ static uint32_t part_of(const struct circuit_counts *counts, unsigned parts)
     return part > CHUNK_MIN ? part : CHUNK_MIN;
 }
 
-static uint64_t measure(const struct circuit_counts *counts, struct circuit_plan *plan)
+static uint64_t measure(const struct circuit_counts *counts, struct memory_plan *plan)
 {
     struct circuit_block block = {0};
     lay_out(counts, plan, NULL, &block);
@@ -328,12 +328,12 @@ static const struct trial trials[] = {
     {H_PIECES_MAX, false, false, 2, 2},
 };
 
-static struct circuit_plan sketch(const struct circuit_counts *counts, const struct trial *trial)
+static struct memory_plan sketch(const struct circuit_counts *counts, const struct trial *trial)
 {
     const uint32_t n_h = rounded_up(counts->n_points[SECTION_H]);
     const uint32_t h_piece = part_of(counts, trial->h_pieces);
     const bool whole = trial->h_pieces == 1;
-    struct circuit_plan plan = {
+    struct memory_plan plan = {
         .resident[SECTION_H] = trial->h_resident,
         .n_batch = trial->n_batch,
         .n_slots = trial->n_slots,
@@ -355,7 +355,7 @@ static struct circuit_plan sketch(const struct circuit_counts *counts, const str
 /* Plans as tried, and keeps what fits of the other sections, those first that are small for the
    time they take. */
 static bool fits(const struct circuit_counts *counts, uint64_t limit, const struct trial *trial,
-                 struct circuit_plan *out)
+                 struct memory_plan *out)
 {
     static const enum cuda_section order[] = {SECTION_B_G2, SECTION_B_G1, SECTION_L, SECTION_A};
     *out = sketch(counts, trial);
@@ -376,7 +376,7 @@ static unsigned mib(uint64_t bytes)
 }
 
 enum cuzk_status plan_circuit(const struct circuit_counts *counts, uint64_t limit,
-                              struct circuit_plan *out, struct cuzk_error *err)
+                              struct memory_plan *out, struct cuzk_error *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(trials); i++) {
         if (fits(counts, limit, &trials[i], out))
@@ -390,7 +390,7 @@ enum cuzk_status plan_circuit(const struct circuit_counts *counts, uint64_t limi
         mib(out->tails_bytes), mib(out->witness_bytes), mib(out->work_bytes), mib(limit));
 }
 
-void plan_describe(const struct circuit_plan *plan, char *text, size_t bytes)
+void plan_describe(const struct memory_plan *plan, char *text, size_t bytes)
 {
     size_t used = 0;
     text[0] = '\0';

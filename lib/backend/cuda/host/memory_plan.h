@@ -7,8 +7,8 @@
    (msm.h). A key of a 32 GiB PoRep takes 80 GB in the form that sums want. On a card that does not
    hold it all, h is brought for every partition, behind whose additions the transfer hides, and the
    other sections once for a batch (spec/gpu.md, section 4.6). */
-#ifndef CUDA_CIRCUIT_PLAN_H
-#define CUDA_CIRCUIT_PLAN_H
+#ifndef CUDA_MEMORY_PLAN_H
+#define CUDA_MEMORY_PLAN_H
 
 #include "backend/cuda/msm/msm.h"
 
@@ -40,7 +40,7 @@ struct circuit_counts {
     bool a_is_dense, b_is_dense;
 };
 
-struct circuit_plan {
+struct memory_plan {
     bool resident[SECTION_COUNT]; /* on the device while the circuit is loaded */
     unsigned n_batch;             /* partitions of a batch, at most */
     unsigned n_slots;             /* witnesses that the device holds */
@@ -114,34 +114,34 @@ static inline enum cuda_section tail_section(enum cuda_tail tail, unsigned set)
 /* The fastest plan that takes at most `limit` bytes. If there is none, CUZK_RESOURCE_EXHAUSTED with
    the numbers of the smallest. */
 enum cuzk_status plan_circuit(const struct circuit_counts *counts, uint64_t limit,
-                              struct circuit_plan *out, struct cuzk_error *err);
+                              struct memory_plan *out, struct cuzk_error *err);
 
 /* Divides a block of plan->total_bytes. */
-void plan_lay_out(const struct circuit_counts *counts, const struct circuit_plan *plan, void *block,
+void plan_lay_out(const struct circuit_counts *counts, const struct memory_plan *plan, void *block,
                   struct circuit_block *out);
-void plan_sums(const struct circuit_counts *counts, const struct circuit_plan *plan,
+void plan_sums(const struct circuit_counts *counts, const struct memory_plan *plan,
                struct sums_map *out);
 
 /* Whether nothing is streamed. */
-bool plan_is_resident(const struct circuit_plan *plan);
+bool plan_is_resident(const struct memory_plan *plan);
 
 /* Multiplications of h, and their size: all but the last one have plan->h_piece points. */
-uint32_t plan_h_pieces(const struct circuit_counts *counts, const struct circuit_plan *plan);
-struct msm_size plan_h_size(const struct circuit_counts *counts, const struct circuit_plan *plan,
+uint32_t plan_h_pieces(const struct circuit_counts *counts, const struct memory_plan *plan);
+struct msm_size plan_h_size(const struct circuit_counts *counts, const struct memory_plan *plan,
                             uint32_t piece);
 
 /* Room for a chunk of a section on its way. */
-size_t plan_staging_bytes(const struct circuit_plan *plan, enum cuda_section section);
+size_t plan_staging_bytes(const struct memory_plan *plan, enum cuda_section section);
 
 /* A section's bits are summed up in parts of so many points, the last one being what is left; and
    the size of such a job over n points for so many witnesses. */
-uint32_t plan_part_points(const struct circuit_plan *plan, enum cuda_section section);
-uint32_t plan_parts(const struct circuit_counts *counts, const struct circuit_plan *plan,
+uint32_t plan_part_points(const struct memory_plan *plan, enum cuda_section section);
+uint32_t plan_parts(const struct circuit_counts *counts, const struct memory_plan *plan,
                     enum cuda_section section);
 struct msm_size plan_bits_size(enum cuda_section section, uint32_t n, unsigned n_witnesses);
 
 /* "h, b_g2 on the card; l, a, b_g1 streamed" */
-void plan_describe(const struct circuit_plan *plan, char *text, size_t bytes);
+void plan_describe(const struct memory_plan *plan, char *text, size_t bytes);
 const char *section_name(enum cuda_section section);
 
 #endif

@@ -1,6 +1,6 @@
 /* Planning of additions: which pairs of references are added in which round. Integers only. */
-#ifndef CUDA_PLAN_H
-#define CUDA_PLAN_H
+#ifndef CUDA_ADDITIONS_H
+#define CUDA_ADDITIONS_H
 
 #include "backend/cuda/msm/rounds.cuh"
 

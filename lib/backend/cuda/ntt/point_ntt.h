@@ -1,4 +1,4 @@
-/* What makes a key's Lagrange form (backend/lagrange.h) on the device: transforms of points in G1,
+/* What makes a key's Lagrange form (key/lagrange.h) on the device: transforms of points in G1,
    and their sums by the columns of C.
 
    Everything is enqueued on the caller's stream; nothing is allocated and nothing waits. Each
