@@ -36,8 +36,14 @@ void mem_wipe(void *block, size_t bytes);
    failing off. */
 void mem_fail_after(long after);
 
-/* Grows *array (elements of `size` bytes) to hold at least `needed`; returns false without memory.
- *capacity is in elements. Doubles, so that appending is linear. */
+/* Grows *array (elements of `size` bytes) to hold at least `needed` elements. *capacity is in
+   elements. The capacity doubles, so that appending is linear. Returns false, and leaves the array
+   as it is, without memory. Use MEM_GROW. */
 bool mem_reserve(void **array, size_t *capacity, size_t needed, size_t size);
+
+/* Makes room for `needed` elements in a growing array: a pointer of any object type and its capacity,
+   a size_t. False without memory. */
+#define MEM_GROW(array, capacity, needed)                                                          \
+    mem_reserve((void **)(void *)&(array), &(capacity), (needed), sizeof *(array))
 
 #endif
