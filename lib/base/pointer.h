@@ -8,7 +8,7 @@
 /* The struct of the given type whose `member` lies at `pointer`: the step from the part that a
    generic function knows back to the whole. */
 #define CONTAINER_OF(pointer, type, member)                                                        \
-    ((type *)(void *)((char *)(pointer) - offsetof(type, member)))
+    ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
 /* Takes const away, for interfaces of other libraries that do not write although their types would
    allow it, and for memory that its owner made writable. */
