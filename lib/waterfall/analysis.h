@@ -75,8 +75,8 @@ struct waterfall_log {
 enum cuzk_status waterfall_log_read(struct waterfall_log *log, FILE *stream,
                                     struct cuzk_error *err);
 
-/* As waterfall_log_read for bytes in memory. In both an unterminated last line is skipped: it may be
-   cut in the middle of a number. */
+/* As waterfall_log_read for bytes in memory. In both an unterminated last line is skipped: it may
+   be cut in the middle of a number. */
 enum cuzk_status waterfall_log_read_bytes(struct waterfall_log *log, const char *bytes, size_t len,
                                           struct cuzk_error *err);
 
@@ -207,8 +207,11 @@ struct waterfall_stretch {
     X(UPLOAD, "upload")                                                                            \
     X(EVAL, "eval")                                                                                \
     X(NTT, "ntt")                                                                                  \
-    X(MSM_H, "msm_h") X(MSM_L, "msm_l") X(MSM_A, "msm_a") X(MSM_B_G1, "msm_b_g1")                  \
-        X(MSM_B_G2, "msm_b_g2") X(MSM_TAILS, "msm_tails") X(DOWNLOAD, "download")
+    X(MSM_H, "msm_h")                                                                              \
+    X(MSM_L, "msm_l")                                                                              \
+    X(MSM_A, "msm_a")                                                                              \
+    X(MSM_B_G1, "msm_b_g1")                                                                        \
+    X(MSM_B_G2, "msm_b_g2") X(MSM_TAILS, "msm_tails") X(DOWNLOAD, "download")
 
 enum waterfall_phase {
 #define X(name, json) WATERFALL_PHASE_##name,
