@@ -100,11 +100,24 @@ static enum cuzk_status read_root_and_leaf(struct bincode *text, struct merkle_p
     return bincode_fr(text, "leaf", &out->leaf, err);
 }
 
+/* Trees above the base trees: 0, 1 or 2. */
+static unsigned upper_trees(const struct tree_shape *shape)
+{
+    return (unsigned)(shape->sub != 0) + (shape->top != 0);
+}
+
+size_t bincode_merkle_bytes(const struct tree_shape *shape)
+{
+    size_t trees = 1 + upper_trees(shape);
+    return 4 + 2 * FR_BYTES + trees * 8 + shape->levels * (size_t)16 +
+           shape->siblings * (size_t)FR_BYTES;
+}
+
 enum cuzk_status bincode_merkle_proof(struct bincode *text, const struct tree_shape *shape,
                                       struct merkle_proof *out, struct cuzk_error *err)
 {
     static const char *const names[] = {"Single", "Sub", "Top"};
-    unsigned upper = (unsigned)(shape->sub != 0) + (shape->top != 0); /* above the base trees */
+    unsigned upper = upper_trees(shape);
     unsigned base_levels = shape->levels - upper;
     uint32_t tag;
     out->path.index = 0;

@@ -38,6 +38,9 @@ struct merkle_proof {
     struct tree_path path;
 };
 
+/* Length of a proof of a tree of this shape. */
+size_t bincode_merkle_bytes(const struct tree_shape *shape);
+
 /* Reads a proof of a tree of this shape: "Single", "Sub" or "Top", by the shape's arities. */
 enum cuzk_status bincode_merkle_proof(struct bincode *text, const struct tree_shape *shape,
                                       struct merkle_proof *out, struct cuzk_error *err);

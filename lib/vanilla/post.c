@@ -56,10 +56,8 @@ static unsigned openings(const struct post_public *values)
 
 size_t post_vanilla_bytes(const struct post_public *values)
 {
-    const struct tree_shape *tree = &values->config->tree_r;
-    size_t trees = (size_t)1 + (tree->sub != 0) + (tree->top != 0);
-    size_t proof = 4 + 64 + trees * 8 + tree->levels * 16 + tree->siblings * FR_BYTES;
-    return 8 + 32 + 8 + 8 + openings(values) * proof + 64;
+    size_t proof = bincode_merkle_bytes(&values->config->tree_r);
+    return 8 + FR_BYTES + 8 + 8 + openings(values) * proof + 2 * FR_BYTES;
 }
 
 /* --- Reading ---------------------------------------------------------------------------------- */

@@ -36,12 +36,11 @@ struct update {
 
 size_t update_vanilla_bytes(const struct update_config *config)
 {
-    const struct tree_shape *tree_r = &config->tree_r;
-    size_t trees = (size_t)1 + (tree_r->sub != 0) + (tree_r->top != 0);
-    size_t proof_r = 4 + 64 + trees * 8 + tree_r->levels * 16 + tree_r->siblings * FR_BYTES;
-    size_t proof_d = 4 + 64 + 8 + config->node_bits * (16 + (size_t)FR_BYTES);
+    struct tree_shape tree_d;
+    tree_shape_binary(&tree_d, (uint64_t)1 << config->node_bits);
     return FR_BYTES + 8 + config->apex_leaves * (size_t)FR_BYTES + 8 +
-           config->challenges * (2 * proof_r + proof_d);
+           config->challenges *
+               (2 * bincode_merkle_bytes(&config->tree_r) + bincode_merkle_bytes(&tree_d));
 }
 
 /* --- Challenges ------------------------------------------------------------------------------- */
@@ -74,10 +73,13 @@ void update_challenges(const struct update_config *config, const struct fr *comm
     }
 }
 
-/* The h of h_select: so many of a challenge's top bits select its rho. */
-static unsigned chosen_h(const struct update_config *config)
+struct fr update_rho(const struct update_config *config, const struct fr *phi, uint64_t node)
 {
-    return config->hs[__builtin_ctz(config->h_select)];
+    unsigned h = config->hs[__builtin_ctz(config->h_select)];
+    struct fr pair[2] = {*phi};
+    fr_from_u64(&pair[1], node >> (config->node_bits - h));
+    poseidon_hash_randomness(&pair[0], pair);
+    return pair[0];
 }
 
 /* --- Reading ---------------------------------------------------------------------------------- */
@@ -358,11 +360,7 @@ static enum cuzk_status check_label(const struct update *update,
                                     const struct claims *claims, uint64_t node,
                                     struct cuzk_error *err)
 {
-    const struct update_config *config = update->values.config;
-    struct fr pair[2] = {update->phi};
-    struct fr label;
-    fr_from_u64(&pair[1], node >> (config->node_bits - chosen_h(config)));
-    poseidon_hash_randomness(&label, pair);
+    struct fr label = update_rho(update->values.config, &update->phi, node);
     fr_mul(&label, &label, &challenge->label_d_new);
     fr_add(&label, &label, &challenge->label_r_old);
     if (!fr_equal(&label, &claims->label_r_new))

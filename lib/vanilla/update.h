@@ -52,6 +52,10 @@ enum { UPDATE_INPUTS = 4 };
 void update_inputs(const struct update *update, unsigned partition,
                    struct fr inputs[UPDATE_INPUTS]);
 
+/* rho of a node: its new replica value is the old one + its new data · rho. Nodes that agree in their
+   top h bits have the same (part G.1). */
+struct fr update_rho(const struct update_config *config, const struct fr *phi, uint64_t node);
+
 /* The challenges of a partition: indices of nodes, config->challenges of them (part G.1). */
 void update_challenges(const struct update_config *config, const struct fr *comm_r_new,
                        unsigned partition, uint64_t *challenges);
