@@ -1,6 +1,6 @@
-/* Reading bincode 1.x, the binary form of vanilla proofs of PoSt and of sector updates: little-endian,
-   lengths of 64 bits, enum tags of 32 bits, arrays of bytes without a length (part F.4). Private to
-   lib/vanilla.
+/* Reading bincode 1.x, the binary form of vanilla proofs of PoSt and of sector updates:
+   little-endian, lengths of 64 bits, enum tags of 32 bits, arrays of bytes without a length (part
+   F.4). Private to lib/vanilla.
 
    Every length has one value that the circuit allows, so no memory is taken for what the text
    claims. `what` names the value in messages; "at byte N" is the offset behind it. */

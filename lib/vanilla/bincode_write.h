@@ -6,7 +6,8 @@
 
 #include <stddef.h>
 
-/* The next byte to write. The caller provides the room; the writers below say how much they take. */
+/* The next byte to write. The caller provides the room; the writers below say how much they
+   take. */
 struct bincode_writer {
     uint8_t *at;
 };

@@ -1,14 +1,14 @@
-/* Vanilla proofs of sectors that were never sealed, valid in every respect, for tests and benchmarks:
-   what include/cuzk/dev.h offers. The text of a C1 is made by sparse.h. */
+/* Vanilla proofs of sectors that were never sealed, valid in every respect, for tests and
+   benchmarks: what include/cuzk/dev.h offers. The text of a C1 is made by sparse.h. */
 #ifndef VANILLA_MADE_UP_H
 #define VANILLA_MADE_UP_H
 
 #include "vanilla/post.h"
 #include "vanilla/update.h"
 
-/* Writes the vanilla proof of a PoSt's sector: post_vanilla_bytes(values) to `out`. The sector's trees
-   have real leaves at the challenged places only. `slot` is its place in the partition. false without
-   memory. */
+/* Writes the vanilla proof of a PoSt's sector: post_vanilla_bytes(values) to `out`. The sector's
+   trees have real leaves at the challenged places only. `slot` is its place in the partition. false
+   without memory. */
 bool made_up_post(const struct post_public *values, uint64_t sector_id, unsigned slot,
                   uint8_t *out);
 

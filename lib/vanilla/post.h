@@ -50,9 +50,9 @@ enum cuzk_status post_read(const struct post_public *values, const struct post_v
                            struct cuzk_error *err);
 void post_free(struct post *post);
 
-/* Recomputes everything that the vanilla proofs claim: comm_r, the challenged leaves, all paths. The
-   first fault in the order of the sectors is reported (CUZK_INVALID_ARGUMENT). Not again once it
-   found all true. */
+/* Recomputes everything that the vanilla proofs claim: comm_r, the challenged leaves, all paths.
+   The first fault in the order of the sectors is reported (CUZK_INVALID_ARGUMENT). Not again once
+   it found all true. */
 enum cuzk_status post_check(struct post *post, struct pool *pool, struct cuzk_error *err);
 
 /* The circuit's input; belongs to the PoSt. Only after post_check found it true. */

@@ -1,5 +1,5 @@
-/* Poseidon trees of which only some leaves exist; every other node is filler (step 6 of the definition
-   in vectors/sparse/README.md). Private to lib/vanilla. */
+/* Poseidon trees of which only some leaves exist; every other node is filler (step 6 of the
+   definition in vectors/sparse/README.md). Private to lib/vanilla. */
 #ifndef VANILLA_SPARSE_TREE_H
 #define VANILLA_SPARSE_TREE_H
 

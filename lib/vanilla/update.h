@@ -32,8 +32,8 @@ struct update_vanilla {
 /* The length of a vanilla proof without anything behind it. */
 size_t update_vanilla_bytes(const struct update_config *config);
 
-/* Reads the vanilla proofs of all partitions, in their order. Reading is spread over the pool (NULL:
-   the caller alone). CUZK_INVALID_ARGUMENT names what is wrong. Free with update_free. */
+/* Reads the vanilla proofs of all partitions, in their order. Reading is spread over the pool
+   (NULL: the caller alone). CUZK_INVALID_ARGUMENT names what is wrong. Free with update_free. */
 enum cuzk_status update_read(const struct update_public *values,
                              const struct update_vanilla *proofs, size_t n_proofs,
                              struct pool *pool, struct update **out, struct cuzk_error *err);
@@ -52,8 +52,8 @@ enum { UPDATE_INPUTS = 4 };
 void update_inputs(const struct update *update, unsigned partition,
                    struct fr inputs[UPDATE_INPUTS]);
 
-/* rho of a node: its new replica value is the old one + its new data · rho. Nodes that agree in their
-   top h bits have the same (part G.1). */
+/* rho of a node: its new replica value is the old one + its new data · rho. Nodes that agree in
+   their top h bits have the same (part G.1). */
 struct fr update_rho(const struct update_config *config, const struct fr *phi, uint64_t node);
 
 /* The challenges of a partition: indices of nodes, config->challenges of them (part G.1). */

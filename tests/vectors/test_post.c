@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "circuits/sector.h"
 #include "vanilla/post.h"
 
 #include <stdio.h>
@@ -110,11 +111,34 @@ static void window_post(void **state)
         assert_case(&cases[i], "window-2k", false);
 }
 
+/* A real sector of 32 GiB: the proof and its public data are published with Curio. */
+static void real_32gib_window_post(void **state)
+{
+    (void)state;
+    struct post_public values = {.config = post_window_config(32 * GIB)};
+    struct post_vanilla proof;
+    struct cuzk_error err;
+    struct post *post;
+    uint8_t comm_r[32];
+    proof.bytes = vector_read_or_skip("public/curio-testgolden/post.vproof", &proof.len);
+    struct fr *inputs = mem_alloc(post_inputs_count(values.config), sizeof *inputs);
+    assert_int_equal(proof.len, post_vanilla_bytes(&values));
+    assert_ok(post_read(&values, &proof, 1, NULL, &post, &err), err);
+    assert_ok(post_check(post, NULL, &err), err);
+    post_inputs(post, inputs);
+    fr_to_bytes(comm_r, &inputs[0]);
+    assert_memory_equal(comm_r, proof.bytes + 8, 32);
+    mem_free(inputs);
+    post_free(post);
+    mem_free((void *)(uintptr_t)proof.bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(winning_post),
         cmocka_unit_test(window_post),
+        cmocka_unit_test(real_32gib_window_post),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Vanilla proofs of PoSts: made-up ones of every size are found true; each byte counts; what is wrong
-   is named; memory may fail anywhere. */
+/* Vanilla proofs of PoSts: made-up ones of every size are found true; each byte counts; what is
+   wrong is named; memory may fail anywhere. */
 #include "support/support.h"
 
 #include "base/mem.h"
