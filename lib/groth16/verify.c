@@ -12,7 +12,7 @@
 
 enum { PROOF_B = G1_COMPRESSED_BYTES, PROOF_C = PROOF_B + G2_COMPRESSED_BYTES };
 
-enum cuzk_status proof_decode(const uint8_t bytes[PROOF_BYTES], struct proof *out,
+enum cuzk_status proof_decode(const uint8_t bytes[CUZK_PROOF_BYTES], struct proof *out,
                               struct cuzk_error *err)
 {
     struct proof proof;
@@ -31,7 +31,7 @@ enum cuzk_status proof_decode(const uint8_t bytes[PROOF_BYTES], struct proof *ou
     return CUZK_OK;
 }
 
-void proof_encode(uint8_t bytes[PROOF_BYTES], const struct proof *proof)
+void proof_encode(uint8_t bytes[CUZK_PROOF_BYTES], const struct proof *proof)
 {
     g1_compress(bytes, &proof->a);
     g2_compress(bytes + PROOF_B, &proof->b);
