@@ -1,9 +1,9 @@
 #include "r1cs/rows_compile.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "math/spread.h"
-#include "r1cs/driver.h"
 #include "r1cs/walk.h"
 
 #include <pthread.h>

@@ -3,9 +3,9 @@
    from the rows alone. */
 #include "r1cs/rows_compile.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "r1cs/driver.h"
 #include "r1cs/walk.h"
 
 /* --- Coefficients ----------------------------------------------------------------------------- */

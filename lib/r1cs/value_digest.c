@@ -1,10 +1,10 @@
 #include "r1cs/value_digest.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "math/spread.h"
-#include "r1cs/driver.h"
 #include "r1cs/rows_compile.h"
 
 #include <stdatomic.h>
