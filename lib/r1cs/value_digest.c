@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "math/spread.h"
-#include "r1cs/rows_compile.h"
+#include "r1cs/rows_program.h"
 
 #include <stdatomic.h>
 
