@@ -297,25 +297,13 @@ static enum cuzk_status write_and_rename(struct setup *setup, const char *path, 
     return status;
 }
 
-/* path with its .params replaced by .vk. */
-static enum cuzk_status make_vk_path(const char *path, char vk[PATH_MAX], struct cuzk_error *err)
-{
-    size_t len = strlen(path);
-    size_t ending = strlen(".params");
-    size_t stem = len >= ending && strcmp(path + len - ending, ".params") == 0 ? len - ending : len;
-    if (len + ending >= PATH_MAX)
-        return error_set(err, CUZK_INVALID_ARGUMENT, "file name too long: %s", path);
-    snprintf(vk, PATH_MAX, "%.*s.vk", (int)stem, path);
-    return CUZK_OK;
-}
-
 enum cuzk_status setup_write(const struct shape *shape, const struct setup_trapdoor *trapdoor,
                              const char *path, struct pool *pool, setup_progress_fn *progress,
                              void *progress_context, struct cuzk_error *err)
 {
     char vk_path[PATH_MAX];
     TRY(check_trapdoor(trapdoor, err));
-    TRY(make_vk_path(path, vk_path, err));
+    TRY(key_path_beside(path, KEY_FILE_VK, vk_path, err));
     struct setup setup = {
         .shape = shape,
         .trapdoor = trapdoor,

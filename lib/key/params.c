@@ -49,15 +49,6 @@ const struct params_section *params_vector(const struct params *params, enum par
     return sections[which];
 }
 
-bool params_in_dev_folder(const char *path)
-{
-    char marker[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    int folder = slash ? (int)(slash - path + 1) : 0;
-    int len = snprintf(marker, sizeof marker, "%.*s%s", folder, path, PARAMS_DEV_MARKER);
-    return len < (int)sizeof marker && access(marker, F_OK) == 0;
-}
-
 /* --- Opening --------------------------------------------------------------------------------- */
 
 /* Reads the count at *offset and moves *offset behind the section's points. */
@@ -148,9 +139,7 @@ enum cuzk_status params_open_circuit(const char *folder, const struct circuit_in
                                      struct params **out, struct cuzk_error *err)
 {
     char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/%s.params", folder, circuit->params_name) >=
-        (int)sizeof path)
-        return error_set(err, CUZK_INVALID_ARGUMENT, "folder name too long: %s", folder);
+    TRY(key_path(folder, circuit->params_name, KEY_FILE_PARAMS, path, err));
     struct stat info;
     if (stat(path, &info) != 0)
         return error_errno(err, CUZK_BAD_PARAMS, errno, "parameters of %s: cannot find %s",

@@ -9,13 +9,9 @@
 
 #include "base/file.h"
 #include "circuits/registry.h"
+#include "key/paths.h"
 #include "math/group.h"
 #include "r1cs/shape.h"
-
-/* An empty or not file of this name marks a folder as one of development parameters: insecure, made
-   from known trapdoors (setup.h). Such files are used only from marked folders, real ones only from
-   others. */
-#define PARAMS_DEV_MARKER "CUZK-DEV-PARAMETERS-INSECURE"
 
 /* A verifying key, all points fully checked. */
 struct vk {
@@ -82,9 +78,6 @@ enum cuzk_status params_match_circuit(const struct params *params,
 /* The same for a verifying key from a folder that is marked or not. name is for messages. */
 enum cuzk_status vk_match_circuit(const struct vk *vk, bool is_dev, const char *name,
                                   const struct circuit_info *circuit, struct cuzk_error *err);
-
-/* Is the file in a folder marked as development parameters? */
-bool params_in_dev_folder(const char *path);
 
 /* Do the section counts fit the circuit, and does the file end where they do? */
 enum cuzk_status params_match_shape(const struct params *params, const struct shape *shape,

@@ -327,7 +327,7 @@ static void free_witness(void *witness)
 }
 
 static enum cuzk_status verify(struct work *work, struct loaded *loaded, unsigned partition,
-                               const uint8_t proof[WORK_PROOF_BYTES], struct cuzk_error *err)
+                               const uint8_t proof[CUZK_PROOF_BYTES], struct cuzk_error *err)
 {
     return porep_verify(work, &((struct real_loaded *)(void *)loaded)->params->vk, partition, proof,
                         err);

@@ -31,7 +31,7 @@ struct work {
     struct circuit_program program;
     const struct shape *shape;
     struct witness witness;
-    uint8_t proofs[PROOFS_EACH][PROOF_BYTES];
+    uint8_t proofs[PROOFS_EACH][CUZK_PROOF_BYTES];
     struct cuzk_error err;
     enum cuzk_status status;
 };
@@ -72,7 +72,7 @@ static void prove_on(const struct work *const circuits[], unsigned n_circuits, c
     for (unsigned i = 0; i < n; i++) {
         assert_ok(works[i].status, works[i].err);
         for (unsigned k = 0; k < PROOFS_EACH; k++)
-            assert_hex_equal(works[i].proofs[k], PROOF_BYTES, hex);
+            assert_hex_equal(works[i].proofs[k], CUZK_PROOF_BYTES, hex);
     }
 }
 
@@ -96,7 +96,7 @@ static void prove_on_two_circuits(const struct work *work, struct backend_device
 static void fail_each_call(const struct work *work, const char *hex)
 {
     struct work again = *work;
-    uint8_t proof[PROOF_BYTES];
+    uint8_t proof[CUZK_PROOF_BYTES];
     long calls = 0;
     for (;; calls++) {
         device_fail_after(calls);
@@ -117,7 +117,7 @@ static void fail_each_call(const struct work *work, const char *hex)
 static void flip_a_bit(const struct work *work, const char *hex)
 {
     struct work again = *work;
-    uint8_t bytes[PROOF_BYTES];
+    uint8_t bytes[CUZK_PROOF_BYTES];
     struct proof proof;
     const struct fr *inputs = again.witness.inputs + 1;
     const size_t n_inputs = again.witness.n_inputs - 1;
@@ -137,7 +137,7 @@ static void flip_a_bit(const struct work *work, const char *hex)
 static void lose_the_context(const struct work *work)
 {
     struct work again = *work;
-    uint8_t bytes[PROOF_BYTES];
+    uint8_t bytes[CUZK_PROOF_BYTES];
     assert_int_equal(device_fail_kernel(again.circuit->device->stream), 0);
     for (int i = 0; i < 2; i++)
         assert_int_equal(prove_one(&again, bytes), CUZK_DEVICE_LOST);

@@ -46,7 +46,7 @@ static void porep_2kib_bytes(void **state)
     assert_ok(prove_partition(backend, loaded, &params->vk, &witness, &blinding, &scope, &proof,
                               NULL, &err),
               err);
-    uint8_t bytes[PROOF_BYTES];
+    uint8_t bytes[CUZK_PROOF_BYTES];
     proof_encode(bytes, &proof);
     hex[strcspn((char *)hex, "\r\n")] = '\0';
     assert_hex_equal(bytes, sizeof bytes, (char *)hex);

@@ -3,6 +3,7 @@
 #include "backend/cuda/ntt/ntt.h"
 #include "backend/cuda/host/section.h"
 #include "backend/key.h"
+#include "base/bits.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -12,11 +13,6 @@
 #include <string.h>
 
 enum { RESERVE_BYTES = 256 << 20 };
-
-static size_t words_of(size_t bits)
-{
-    return (bits + 63) / 64;
-}
 
 static unsigned mib(uint64_t bytes)
 {
@@ -122,7 +118,7 @@ static enum cuzk_status load_density(const struct cuda_density *to, const uint64
 {
     if (!dense)
         return CUZK_OK;
-    const size_t n_words = words_of(n_aux);
+    const size_t n_words = bit_words(n_aux);
     TRY(copy_in(to->bits, dense, n_words * sizeof *dense, err));
     uint32_t *ranks = mem_alloc(n_words, sizeof *ranks);
     if (!ranks)

@@ -5,6 +5,7 @@
 #include "backend/cuda/ntt/ntt.h"
 #include "backend/cuda/points/points.h"
 #include "backend/cuda/points/points_load.h"
+#include "base/bits.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "math/fr.h"
@@ -16,11 +17,6 @@
 /* A section comes in some thirty chunks: at 2^27 rows each is a few million points, enough to fill
    a device, and scratch of 1 GB. So is a sixteenth of h, with scratch of 2 GB. */
 enum { CHUNK_MIN = POINTS_ALIGNMENT * 192, CHUNKS = 32 };
-
-static size_t words_of(size_t bits)
-{
-    return (bits + 63) / 64;
-}
 
 static size_t larger(size_t a, size_t b)
 {
@@ -144,8 +140,8 @@ static void take_density(struct layout *layout, const struct circuit_counts *cou
     *out = (struct cuda_density){0};
     if (dense)
         return;
-    out->bits = take(layout, words_of(counts->n_aux) * sizeof *out->bits);
-    out->ranks = take(layout, words_of(counts->n_aux) * sizeof *out->ranks);
+    out->bits = take(layout, bit_words(counts->n_aux) * sizeof *out->bits);
+    out->ranks = take(layout, bit_words(counts->n_aux) * sizeof *out->ranks);
 }
 
 static void take_slot(struct layout *layout, const struct circuit_counts *counts,
@@ -155,8 +151,8 @@ static void take_slot(struct layout *layout, const struct circuit_counts *counts
     *slot = (struct witness_slot){0};
     slot->bits = take(layout, witness_plane_words(counts->n_aux) * sizeof *slot->bits + 64);
     slot->values = take(layout, counts->n_values * sizeof(struct fr));
-    slot->selected_a = take(layout, words_of(counts->n_points[SECTION_A]) * sizeof(uint64_t));
-    slot->selected_b = take(layout, words_of(counts->n_points[SECTION_B_G1]) * sizeof(uint64_t));
+    slot->selected_a = take(layout, bit_words(counts->n_points[SECTION_A]) * sizeof(uint64_t));
+    slot->selected_b = take(layout, bit_words(counts->n_points[SECTION_B_G1]) * sizeof(uint64_t));
     slot->memory = slot->bits;
     slot->bytes = layout->used - start;
 }
