@@ -27,6 +27,4 @@ void *chan_receive_for(struct chan *chan, uint64_t timeout_ms, bool *timed_out);
 /* After this sends fail and receivers get what is left, then NULL. */
 void chan_close(struct chan *chan);
 
-size_t chan_len(struct chan *chan);
-
 #endif

@@ -23,15 +23,11 @@ void num_to_bits(struct cs *cs, struct num x, struct boolean bits[FR_BITS]);
 /* What num_to_bits does in the witness driver, for gadgets that take x's limbs instead of bits. */
 void num_to_bits_witness(struct cs *cs, struct num x, uint64_t limbs[4]);
 
-/* As num_to_bits, but only the decomposition below r satisfies the rows. */
-void num_to_bits_strict(struct cs *cs, struct num x, struct boolean bits[FR_BITS]);
-
 /* The n ≤ 255 bits of x, which has no more; the sum of their row is on the A side. */
 void num_decompose(struct cs *cs, struct num x, size_t n, struct boolean *bits);
 
 void num_enforce_equal(struct cs *cs, struct num a, struct num b);
 struct num num_add(struct cs *cs, struct num a, struct num b);
-struct num num_sub(struct cs *cs, struct num a, struct num b);
 struct num num_mul(struct cs *cs, struct num a, struct num b);
 struct num num_square(struct cs *cs, struct num a);
 

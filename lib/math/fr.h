@@ -95,9 +95,6 @@ void fr_pow2(struct fr *out, unsigned exponent);
    for field elements from outside. */
 bool fr_from_bytes(struct fr *out, const uint8_t bytes[FR_BYTES]);
 
-/* From 32 little-endian bytes, reduced modulo r. */
-void fr_from_bytes_reduced(struct fr *out, const uint8_t bytes[FR_BYTES]);
-
 /* Canonical little-endian bytes / 64-bit limbs (not Montgomery). */
 void fr_to_bytes(uint8_t bytes[FR_BYTES], const struct fr *a);
 void fr_to_limbs(uint64_t limbs[4], const struct fr *a);

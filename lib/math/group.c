@@ -215,12 +215,6 @@ void g1_affine_neg(struct g1_affine *out, const struct g1_affine *a)
     blst_fp_cneg(&out->p.y, &out->p.y, true);
 }
 
-void g2_neg(struct g2 *out, const struct g2 *a)
-{
-    *out = *a;
-    blst_p2_cneg(&out->p, true);
-}
-
 bool g1_equal(const struct g1 *a, const struct g1 *b)
 {
     return blst_p1_is_equal(&a->p, &b->p);

@@ -69,7 +69,6 @@ void g1_add_affine(struct g1 *out, const struct g1 *a, const struct g1_affine *b
 void g2_add_affine(struct g2 *out, const struct g2 *a, const struct g2_affine *b);
 void g1_neg(struct g1 *out, const struct g1 *a);
 void g1_affine_neg(struct g1_affine *out, const struct g1_affine *a);
-void g2_neg(struct g2 *out, const struct g2 *a);
 bool g1_equal(const struct g1 *a, const struct g1 *b);
 bool g2_equal(const struct g2 *a, const struct g2 *b);
 

@@ -155,42 +155,4 @@ struct circuit_program {
     const void *input;
 };
 
-/* --- The check driver: keeps all values and tests every row as it comes. ---------------------- */
-
-struct check_result {
-    uint32_t n_inputs;
-    uint32_t n_aux;
-    uint64_t n_rows;            /* circuit rows */
-    uint64_t unsatisfied;       /* rows with a·b ≠ c */
-    uint64_t first_unsatisfied; /* row number from 0, valid if unsatisfied > 0 */
-    char first_path[256];       /* gadget path of that row, " / " between scopes */
-};
-
-/* Receives each row as it is evaluated; may be NULL. For digests of row values in tests. */
-typedef void row_value_fn(void *context, const struct fr *a, const struct fr *b,
-                          const struct fr *c);
-
-/* Runs the program. inputs/aux: if non-NULL they receive all values (mem_alloc'ed). */
-enum cuzk_status cs_check(const struct circuit_program *program, struct check_result *result,
-                          row_value_fn *on_row, void *row_context, struct fr **inputs,
-                          struct fr **aux, struct cuzk_error *err);
-
-/* --- The digest driver: R1CS digest (part I.1) straight from the gadgets, without templates --- */
-
-struct cs_digest {
-    uint8_t sha256[32];
-    uint32_t n_inputs;
-    uint32_t n_aux;
-    uint64_t n_rows;
-    uint32_t a_dense_aux; /* aux with a nonzero A coefficient in some row */
-    uint32_t b_dense_aux;
-    uint32_t b_dense_inputs;
-};
-
-/* on_row, if non-NULL, sees each row with its combinations normalised (for the row texts). */
-typedef void row_fn(void *context, uint64_t row, const struct lc *a, const struct lc *b,
-                    const struct lc *c);
-enum cuzk_status cs_digest(const struct circuit_program *program, struct cs_digest *digest,
-                           row_fn *on_row, void *row_context, struct cuzk_error *err);
-
 #endif

@@ -6,12 +6,10 @@
 #include "math/spread.h"
 #include "r1cs/walk.h"
 
-#include <pthread.h>
-
 __extension__ typedef unsigned __int128 u128;
 
 /* Rows that are taken together by one call on the pool. */
-enum { PIECE_ROWS = 1 << 15, CHECK_ROWS = 1 << 11 };
+enum { PIECE_ROWS = 1 << 15 };
 
 /* The values of one placement's local variables. */
 struct locals {
@@ -364,89 +362,5 @@ enum cuzk_status shape_eval_rows(const struct shape *shape, const struct witness
     struct fr *const out[MATRIX_COUNT] = {a, b, NULL};
     enum cuzk_status status = row_evaluator_run(evaluator, witness, pool, 0, domain, out, err);
     row_evaluator_free(evaluator);
-    return status;
-}
-
-/* --- Check ------------------------------------------------------------------------------------ */
-
-struct check {
-    const struct row_evaluator *evaluator;
-    const struct witness *witness;
-    pthread_mutex_t lock;
-    struct row_check *result;
-    struct locals *workers;
-    struct fr *values; /* MATRIX_COUNT · CHECK_ROWS for each worker */
-};
-
-static void note_unsatisfied(struct check *check, const struct shape_placement *placement,
-                             uint32_t row)
-{
-    const struct shape *shape = check->evaluator->shape;
-    struct row_check *result = check->result;
-    uint64_t global = (uint64_t)placement->first_row + row;
-    pthread_mutex_lock(&check->lock);
-    if (result->unsatisfied++ == 0 || global < result->first_unsatisfied) {
-        result->first_unsatisfied = global;
-        result->template_name = shape->templates[placement->template_index].name;
-        result->template_row = row;
-    }
-    pthread_mutex_unlock(&check->lock);
-}
-
-static void check_placement(struct check *check, const struct shape_placement *placement,
-                            const struct locals *locals, struct fr *const out[MATRIX_COUNT])
-{
-    uint32_t n_rows = check->evaluator->shape->templates[placement->template_index].n_rows;
-    for (uint32_t from = 0; from < n_rows; from += CHECK_ROWS) {
-        uint32_t to = n_rows - from < CHECK_ROWS ? n_rows : from + CHECK_ROWS;
-        run_placement(check->evaluator, placement, from, to, locals, out);
-        for (uint32_t row = from; row < to; row++) {
-            struct fr product;
-            fr_mul(&product, &out[MATRIX_A][row - from], &out[MATRIX_B][row - from]);
-            if (!fr_equal(&product, &out[MATRIX_C][row - from]))
-                note_unsatisfied(check, placement, row);
-        }
-    }
-}
-
-static void check_piece(void *context, unsigned worker, size_t piece)
-{
-    struct check *check = context;
-    const struct shape *shape = check->evaluator->shape;
-    uint32_t index = placement_from_row(shape, (uint64_t)piece * PIECE_ROWS);
-    uint32_t end = placement_from_row(shape, (uint64_t)(piece + 1) * PIECE_ROWS);
-    struct locals *locals = &check->workers[worker];
-    struct fr *values = check->values + (size_t)worker * MATRIX_COUNT * CHECK_ROWS;
-    struct fr *const out[MATRIX_COUNT] = {values, values + CHECK_ROWS, values + 2 * CHECK_ROWS};
-    for (; index < end; index++) {
-        gather(check->evaluator, check->witness, &shape->placements[index], locals);
-        check_placement(check, &shape->placements[index], locals, out);
-    }
-}
-
-enum cuzk_status row_evaluator_check(const struct row_evaluator *evaluator,
-                                     const struct witness *witness, struct pool *pool,
-                                     struct row_check *result, struct cuzk_error *err)
-{
-    *result = (struct row_check){0};
-    unsigned n_workers = spread_workers(pool);
-    struct check check = {
-        .evaluator = evaluator,
-        .witness = witness,
-        .result = result,
-        .workers = workers_make(evaluator, n_workers),
-        .values = mem_alloc((size_t)n_workers * MATRIX_COUNT * CHECK_ROWS, sizeof(struct fr)),
-    };
-    enum cuzk_status status = CUZK_OK;
-    if (check.workers && check.values) {
-        pthread_mutex_init(&check.lock, NULL);
-        size_t pieces = (size_t)((evaluator->shape->n_rows + PIECE_ROWS - 1) / PIECE_ROWS);
-        spread(pool, pieces, check_piece, &check);
-        pthread_mutex_destroy(&check.lock);
-    } else {
-        status = error_set(err, CUZK_NO_MEMORY, "row check: no memory");
-    }
-    workers_free(check.workers, n_workers);
-    mem_free(check.values);
     return status;
 }

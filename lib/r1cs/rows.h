@@ -17,7 +17,6 @@ struct row_evaluator;
 enum cuzk_status row_evaluator_new(const struct shape *shape, struct row_evaluator **out,
                                    struct cuzk_error *err);
 void row_evaluator_free(struct row_evaluator *evaluator);
-size_t row_evaluator_bytes(const struct row_evaluator *evaluator);
 
 /* Values of rows first … first + count - 1 to out[MATRIX_A], out[MATRIX_B], out[MATRIX_C]; NULL
    ones are skipped. Work is spread over the pool (NULL: the caller alone). */
@@ -25,17 +24,5 @@ enum cuzk_status row_evaluator_run(const struct row_evaluator *evaluator,
                                    const struct witness *witness, struct pool *pool, uint64_t first,
                                    size_t count, struct fr *const out[MATRIX_COUNT],
                                    struct cuzk_error *err);
-
-struct row_check {
-    uint64_t unsatisfied;       /* circuit rows with a·b ≠ c */
-    uint64_t first_unsatisfied; /* the least of them; the rest is valid if unsatisfied > 0 */
-    const char *template_name;  /* where it is: "" outside templates */
-    uint32_t template_row;      /* row of the template or stretch */
-};
-
-/* Evaluates all three sides of every circuit row. CUZK_OK also when rows are unsatisfied. */
-enum cuzk_status row_evaluator_check(const struct row_evaluator *evaluator,
-                                     const struct witness *witness, struct pool *pool,
-                                     struct row_check *result, struct cuzk_error *err);
 
 #endif

@@ -376,24 +376,3 @@ void row_evaluator_free(struct row_evaluator *evaluator)
     mem_free(evaluator->classes);
     mem_free(evaluator);
 }
-
-size_t row_evaluator_bytes(const struct row_evaluator *evaluator)
-{
-    const struct shape *shape = evaluator->shape;
-    size_t bytes = sizeof *evaluator + shape->n_coeffs * sizeof *evaluator->classes +
-                   shape->n_templates * sizeof *evaluator->templates;
-    for (uint32_t i = 0; i < shape->n_templates; i++) {
-        const struct shape_template *template = &shape->templates[i];
-        const struct template_rows *rows = &evaluator->templates[i];
-        bytes += template_locals(template) * sizeof *rows->slot;
-        bytes += bit_words(template->n_internal) * sizeof *rows->full_rank;
-        for (int m = 0; m < MATRIX_COUNT; m++) {
-            const struct row_program *program = &rows->program[m];
-            bytes += template->n_rows * sizeof *program->ops;
-            bytes += program->small_capacity * sizeof *program->small;
-            bytes += program->words_capacity * sizeof *program->words;
-            bytes += program->sums_capacity * sizeof *program->sums;
-        }
-    }
-    return bytes;
-}

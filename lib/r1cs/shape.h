@@ -69,7 +69,6 @@ struct shape {
     uint32_t a_dense_aux;
     uint32_t b_dense_aux;
     uint32_t b_dense_inputs;
-    uint8_t digest[32]; /* R1CS digest, part I.1; computed by shape_digest, zero before */
 
     struct fr *coeffs;
     uint32_t n_coeffs;
@@ -90,9 +89,6 @@ enum cuzk_status shape_record(const struct circuit_program *program, struct shap
                               struct cuzk_error *err);
 void shape_free(struct shape *shape);
 size_t shape_bytes(const struct shape *shape);
-
-/* Computes the R1CS digest from the compiled form and stores it in shape->digest. */
-enum cuzk_status shape_digest(struct shape *shape, struct cuzk_error *err);
 
 /* Bitmaps over the aux variables: dense[MATRIX_A], dense[MATRIX_B] (part A.6). Bit i at
    word[i / 64] >> (i % 64). Inputs: all are dense in A; b_input is a bitmap over the inputs. */

@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "gadgets/insertion.h"
 #include "gadgets/uint32.h"
+#include "oracle/check.h"
+#include "oracle/digest.h"
 
 /* --- Operands --------------------------------------------------------------------------------- */
 
