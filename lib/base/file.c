@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/pointer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -98,7 +99,7 @@ void file_map_close(struct file_map *map)
 {
     if (!map->data)
         return;
-    munmap((void *)(uintptr_t)map->data, map->len);
+    munmap(unconst(map->data), map->len);
     close(map->fd);
     *map = (struct file_map){.fd = -1};
 }

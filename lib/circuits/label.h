@@ -19,7 +19,7 @@ enum { LABEL_PARENT_SLOTS = 37 };
 enum { LABEL_MESSAGE_WORDS = 16 + 8 * LABEL_PARENT_SLOTS, LABEL_BATCH_MAX = SHA256_LANES };
 
 /* A hash that waits. */
-struct label_job {
+struct pending_label {
     struct witness witness; /* the room for it */
     struct word_planes message[LABEL_MESSAGE_WORDS];
     struct num *label;
@@ -29,7 +29,7 @@ struct label_job {
 struct label_batch {
     struct cs *cs;
     size_t n;
-    struct label_job jobs[LABEL_BATCH_MAX];
+    struct pending_label labels[LABEL_BATCH_MAX];
 };
 
 static inline void label_batch_start(struct label_batch *batch, struct cs *cs)

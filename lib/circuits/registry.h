@@ -4,7 +4,7 @@
 
 #include "r1cs/shape.h"
 
-/* X(NAME, label, short name). Values are those of the wire interface. */
+/* Values are those of the wire interface. */
 enum proof_kind {
     PROOF_KIND_NONE = 0,
     PROOF_KIND_POREP = 1,   /* "porep" */

@@ -14,7 +14,7 @@
 enum { MERKLE_BATCH_MAX = POSEIDON_LANES };
 
 /* A proof that waits. */
-struct merkle_job {
+struct pending_path {
     struct witness witness; /* the room for it */
     struct merkle_path path;
     unsigned arity;                       /* of the next hash, 0 when all are done */
@@ -26,7 +26,7 @@ struct merkle_job {
 struct merkle_batch {
     struct cs *cs;
     size_t n;
-    struct merkle_job jobs[MERKLE_BATCH_MAX];
+    struct pending_path paths[MERKLE_BATCH_MAX];
 };
 
 static inline void merkle_batch_start(struct merkle_batch *batch, struct cs *cs)

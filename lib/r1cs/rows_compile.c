@@ -160,11 +160,8 @@ static bool add_small(struct compiler *compiler, uint32_t row, struct row_op *op
     const struct template_matrix *matrix = compiler->matrix;
     struct row_program *program = compiler->program;
     uint32_t first = matrix->start[row], count = matrix->start[row + 1] - first;
-    void *block = program->small;
-    if (!mem_reserve(&block, &program->small_capacity, program->n_small + count,
-                     sizeof *program->small))
+    if (!MEM_GROW(program->small, program->small_capacity, program->n_small + count))
         return false;
-    program->small = block;
     op->first = (uint32_t)program->n_small;
     op->count = (uint16_t)count; /* ≤ SMALL_MAX: each coefficient is at least 1 */
     for (uint32_t t = first; t < first + count; t++)
@@ -195,11 +192,8 @@ static bool add_word_bit(struct row_program *program, struct word_sum *sum, uint
         last->bits++;
         return true;
     }
-    void *block = program->words;
-    if (!mem_reserve(&block, &program->words_capacity, program->n_words + 1,
-                     sizeof *program->words))
+    if (!MEM_GROW(program->words, program->words_capacity, program->n_words + 1))
         return false;
-    program->words = block;
     program->words[program->n_words++] =
         (struct word_term){.local = local, .bits = 1, .shift = (uint16_t)log2};
     sum->count++;
@@ -225,10 +219,8 @@ static bool add_sum(struct compiler *compiler, uint32_t row, struct row_op *op, 
         if (*fits && !add_word_bit(program, &sum, matrix->local[t], log2))
             return false;
     }
-    void *block = program->sums;
-    if (!mem_reserve(&block, &program->sums_capacity, program->n_sums + 1, sizeof *program->sums))
+    if (!MEM_GROW(program->sums, program->sums_capacity, program->n_sums + 1))
         return false;
-    program->sums = block;
     op->first = (uint32_t)program->n_sums;
     if (*fits)
         program->sums[program->n_sums++] = sum;
