@@ -1,4 +1,4 @@
-/* Number-theoretic transforms over Fr and the quotient polynomial of a proof (the specification,
+/* Number-theoretic transforms over Fr and the quotient polynomial of a proof (docs/spec/groth16.md,
    part A.9, step 2). */
 #ifndef MATH_NTT_H
 #define MATH_NTT_H

@@ -1,5 +1,5 @@
-/* The Poseidon hash over Fr (the specification, part C): constants, and the permutation outside of
-   circuits. Width arity + 1, S-box x^5, eight full rounds; arities 2, 4, 8 and 11. */
+/* The Poseidon hash over Fr (docs/spec/gadgets.md, part C): constants, and the permutation outside
+   of circuits. Width arity + 1, S-box x^5, eight full rounds; arities 2, 4, 8 and 11. */
 #ifndef MATH_POSEIDON_H
 #define MATH_POSEIDON_H
 

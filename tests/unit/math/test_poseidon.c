@@ -1,4 +1,4 @@
-/* Poseidon against the known answers of the specification, part I.3. */
+/* Poseidon against the known answers of part I.3. */
 #include "support/support.h"
 
 #include "base/hash.h"
