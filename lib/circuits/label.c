@@ -9,7 +9,7 @@ enum { LAYER = SHA256_BITS, NODE = LAYER + 32, HEADER = SHA256_BLOCK_BITS };
 enum { MESSAGE_BITS = HEADER + LABEL_PARENT_SLOTS * SHA256_BITS };
 _Static_assert(MESSAGE_BITS == 32 * LABEL_MESSAGE_WORDS, "words of a message");
 
-/* Of a hash: 20 blocks and the packed digest. Checked whenever one is made. */
+/* Variables of one hash: 20 blocks and the packed digest. Checked whenever a hash is made. */
 enum { LABEL_VARIABLES = 521749 };
 
 static struct word_planes constant_word(uint32_t value)
@@ -17,7 +17,7 @@ static struct word_planes constant_word(uint32_t value)
     return (struct word_planes){value, UINT32_MAX, value};
 }
 
-/* Leaves room for the hash. */
+/* Leaves room for the hash, which label_batch_finish makes. */
 static void label_witness(struct label_batch *batch, const struct sha256_number *replica_id,
                           const struct sha256_number *parents, size_t n_parents, uint32_t layer,
                           const struct boolean node[64], struct num *label)

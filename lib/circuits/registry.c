@@ -6,7 +6,7 @@
 #include "circuits/sector.h"
 #include "circuits/update.h"
 
-/* The parameter files that are published, and those of small sizes that follow the same rule
+/* The published parameter files, and those of small sizes that follow the same rule
    (docs/spec/parameters.md, parts H and I.2). */
 static const struct circuit_info circuits[] = {
     {
@@ -556,9 +556,9 @@ const struct circuit_info *circuit_by_id(const char *id)
     return NULL;
 }
 
-static enum cuzk_status record(const struct circuit_info *circuit,
-                               void (*synthesize)(struct cs *cs, const void *input),
-                               const void *blank, struct shape **out, struct cuzk_error *err)
+static enum cuzk_status record_shape(const struct circuit_info *circuit,
+                                     void (*synthesize)(struct cs *cs, const void *input),
+                                     const void *blank, struct shape **out, struct cuzk_error *err)
 {
     if (!blank)
         return error_set(err, CUZK_NO_MEMORY, "shape of %s: no memory", circuit->id);
@@ -575,17 +575,17 @@ enum cuzk_status circuit_shape(const struct circuit_info *circuit, struct shape 
     enum cuzk_status status;
     if (circuit->kind == PROOF_KIND_POREP) {
         struct porep_partition *blank = porep_blank(porep_config(bytes), 0);
-        status = record(circuit, porep_synthesize, blank, out, err);
+        status = record_shape(circuit, porep_synthesize, blank, out, err);
         porep_partition_free(blank);
     } else if (circuit->kind == PROOF_KIND_UPDATE) {
         struct update_partition *blank = update_blank(update_config(bytes, false));
-        status = record(circuit, update_synthesize, blank, out, err);
+        status = record_shape(circuit, update_synthesize, blank, out, err);
         update_partition_free(blank);
     } else {
         bool winning = circuit->kind == PROOF_KIND_WINNING;
         struct post_partition *blank =
             post_blank(winning ? post_winning_config(bytes) : post_window_config(bytes), 0);
-        status = record(circuit, post_synthesize, blank, out, err);
+        status = record_shape(circuit, post_synthesize, blank, out, err);
         post_partition_free(blank);
     }
     return status;

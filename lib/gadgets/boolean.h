@@ -53,7 +53,7 @@ struct boolean boolean_xor(struct cs *cs, struct boolean a, struct boolean b);
 struct boolean boolean_and(struct cs *cs, struct boolean a, struct boolean b);
 /* a ? b : c, the choice function of SHA-256 */
 struct boolean boolean_ch(struct cs *cs, struct boolean a, struct boolean b, struct boolean c);
-/* The majority function of SHA-256. */
+/* the majority of a, b and c, a function of SHA-256 */
 struct boolean boolean_maj(struct cs *cs, struct boolean a, struct boolean b, struct boolean c);
 
 #endif

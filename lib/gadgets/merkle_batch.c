@@ -7,7 +7,7 @@
 
 enum { LEVEL_BITS_MAX = 3, SIBLINGS_MAX = INSERTION_ARITY_MAX - 1 };
 
-/* The variables of a proof, in the order of merkle_prove. */
+/* The number of variables of a proof, counted in the order of merkle_prove. */
 static struct witness_size size_of(unsigned column, const struct merkle_path *path)
 {
     size_t n_full = column > 1 ? poseidon_trace_len(column) : 0;
@@ -26,13 +26,13 @@ static struct witness_size size_of(unsigned column, const struct merkle_path *pa
     };
 }
 
-/* A system that appends to the room of the path's proof. */
+/* A system that appends to the proof's part of the witness. */
 static struct cs path_system(const struct merkle_batch *batch, struct pending_path *pending)
 {
     return (struct cs){.driver = batch->cs->driver, .witness = &pending->witness};
 }
 
-/* The index as a public input; nothing comes after it. */
+/* Makes the index a public input, the last variable of a proof. */
 static void finish_path(struct cs *cs, const struct merkle_path *path)
 {
     struct boolean bits[LEVEL_BITS_MAX * MERKLE_LEVELS_MAX];
@@ -72,7 +72,7 @@ static void climb_level(const struct merkle_batch *batch, struct pending_path *p
     pending->level++;
 }
 
-/* The next hash of all paths whose next hash has this arity. */
+/* Computes the next hash of all paths for which it has this arity. */
 static void hash_together(struct merkle_batch *batch, unsigned arity)
 {
     struct pending_path *paths[MERKLE_BATCH_MAX];

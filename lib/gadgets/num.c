@@ -45,7 +45,7 @@ static struct fr value_of_bits(const struct boolean *bits, size_t n)
     return value;
 }
 
-/* 0 · 0 = Σ 2^i bits[i] − x. (The sum is on the C side and A and B are empty.) */
+/* 0 · 0 = Σ 2^i bits[i] − x: the sum is on the C side, A and B are empty. */
 static void enforce_unpacking(struct cs *cs, struct num x, const struct boolean bits[FR_BITS])
 {
     struct lc sum = {0};
@@ -63,7 +63,7 @@ void num_to_bits_witness(struct cs *cs, struct num x, uint64_t limbs[4])
         witness_append_bits(cs->witness, limbs[i], i < 3 ? 64 : FR_BITS - 192);
 }
 
-/* In the witness driver: the variables are x's bits, in order. */
+/* For the witness driver: appends the bits of x, in order. */
 static void append_bits(struct cs *cs, struct num x, struct boolean bits[FR_BITS])
 {
     uint64_t limbs[4];

@@ -26,8 +26,7 @@ static bool fp_decode(blst_fp *out, const uint8_t bytes[FP_BYTES])
     return true;
 }
 
-/* The second coordinate has no room for flags and the first must have none: fp_decode sees to both.
- */
+/* Neither coordinate has a flag set here: fp_decode refuses bytes with flags. */
 bool g1_decode(struct g1_affine *out, const uint8_t bytes[G1_BYTES], enum point_check check)
 {
     struct g1_affine point;

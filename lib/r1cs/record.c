@@ -1,10 +1,10 @@
-/* The recorder: runs the gadgets once for each template and keeps every further use as a
+/* The recorder: runs the gadgets once for each template and records every further use as a
    placement.
 
-   Rows are collected, with global variable numbers, from the start of the current use of a
-   template, or of the current stretch of rows outside templates. When it ends, variables get
-   local numbers and the rows become a template; a stretch that equals an earlier one becomes a
-   placement of that. */
+   Rows are collected, with global variable numbers, from the start of the current use of a template
+   or of the current stretch of rows outside templates. At its end the variables get local numbers
+   and the rows become a template. A stretch that equals an earlier one becomes a placement of that
+   one. */
 #include "r1cs/coeffs.h"
 #include "r1cs/driver.h"
 #include "r1cs/sort.h"
@@ -18,7 +18,7 @@
 
 #include <stdio.h>
 
-/* Which local number an external variable has. Entries of other generations are empty. */
+/* The local number of an external variable. Entries of other generations are empty. */
 struct id_slot {
     uint32_t id;
     uint32_t local;
@@ -66,7 +66,7 @@ struct recorder {
     uint32_t generation;
     struct known *recording; /* NULL in a stretch */
 
-    char failure[160]; /* more than the status says, or "" */
+    char failure[160]; /* details beyond the status, or "" */
 };
 
 static struct recorder *recorder_of(struct cs *cs)
@@ -150,7 +150,7 @@ static void record_enforce(struct cs *cs, struct lc *a, struct lc *b, struct lc 
         r->n_rows++;
 }
 
-/* Starts collecting anew behind what was recorded so far. */
+/* Starts to collect rows after what was recorded so far. */
 static void start_collecting(struct recorder *r)
 {
     r->n_rows = 0;
@@ -239,7 +239,7 @@ static uint32_t local_of(struct recorder *r, uint32_t id)
     return find_slot(r, id)->local;
 }
 
-/* Makes a template of what was collected. */
+/* Makes a template of the collected rows. */
 static bool make_template(struct recorder *r, const char *name, struct shape_template *out)
 {
     if (!number_externals(r))
@@ -352,9 +352,9 @@ static void close_stretch(struct recorder *r)
 
 /* --- Templates -------------------------------------------------------------------------------- */
 
-/* Copies the gadget's externals into r->externals in the order of the shape, and tells whether they
-   are fit for a template: distinct, without the constant 1. Where they are not, the use is recorded
-   as a part of the stretch around it. */
+/* Copies the gadget's externals into r->externals in the order of the shape. False if they do not
+   fit a template, because two are the same or one is the constant 1; the use is then recorded as a
+   part of the stretch around it. */
 static bool take_externals(struct recorder *r, const struct cs_template *use, const uint32_t *order)
 {
     r->n_externals = 0;
@@ -400,7 +400,7 @@ static struct known *find_known(const struct recorder *r, const struct cs_templa
     return NULL;
 }
 
-/* Adds a use of a known template whose externals were taken. */
+/* Adds a use of a known template; take_externals has been called. */
 static bool place_known(struct recorder *r, const struct known *known, struct var *outs)
 {
     struct cs *cs = &r->cs;
@@ -518,8 +518,8 @@ static bool set_outs(struct recorder *r, const struct var *outs, size_t n_outs)
     return true;
 }
 
-/* Finds a template of the same name that the new one is a patched form of; then the new one is
-   freed and known refers to the other, with patches. */
+/* Finds a template of the same name of which the new one is a patched form. The new one is then
+   freed, and known refers to the other one with patches. */
 static bool reuse_variant(struct recorder *r, struct shape_template *template, struct known *known)
 {
     struct shape *shape = r->shape;
@@ -606,8 +606,8 @@ static void recorder_free(struct recorder *r)
     shape_free(r->shape);
 }
 
-/* Gives back the room for growth; makes an empty block of an array that was never used. */
-static bool shrink(void **array, size_t len, size_t size)
+/* Returns unused capacity. An array that was never used becomes an empty block. */
+static bool shrink_array(void **array, size_t len, size_t size)
 {
     void *exact = mem_realloc(*array, len, size);
     if (exact)
@@ -615,7 +615,7 @@ static bool shrink(void **array, size_t len, size_t size)
     return exact != NULL;
 }
 
-#define SHRINK(array, len) shrink((void **)(void *)&(array), len, sizeof *(array))
+#define SHRINK(array, len) shrink_array((void **)(void *)&(array), len, sizeof *(array))
 
 static enum cuzk_status finish_shape(struct recorder *r, struct cuzk_error *err)
 {

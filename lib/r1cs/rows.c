@@ -8,7 +8,7 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-/* Rows that are taken together by one call on the pool. */
+/* Rows of one task on the pool. */
 enum { PIECE_ROWS = 1 << 15 };
 
 /* The values of one placement's local variables. */
@@ -39,7 +39,7 @@ static void workers_free(struct locals *workers, unsigned n)
     mem_free(workers);
 }
 
-/* Room for each of n workers; NULL without memory. */
+/* Working memory of n workers; NULL without memory. */
 static struct locals *workers_make(const struct row_evaluator *evaluator, unsigned n)
 {
     struct locals *workers = mem_zalloc(n, sizeof *workers);
@@ -68,9 +68,9 @@ static struct fr variable_value(const struct row_evaluator *evaluator,
     return witness->full[placement->first_full + full_rank(template, rows, internal)];
 }
 
-/* Fills in the values of the placement's variables. */
-static void gather(const struct row_evaluator *evaluator, const struct witness *witness,
-                   const struct shape_placement *placement, struct locals *locals)
+/* Fetches the values of the placement's local variables from the witness. */
+static void gather_locals(const struct row_evaluator *evaluator, const struct witness *witness,
+                          const struct shape_placement *placement, struct locals *locals)
 {
     const struct shape *shape = evaluator->shape;
     const struct shape_template *template = &shape->templates[placement->template_index];
@@ -107,7 +107,7 @@ static void gather(const struct row_evaluator *evaluator, const struct witness *
 
 /* --- One row ---------------------------------------------------------------------------------- */
 
-/* Up to 64 bits of the map from bit `at` on, which has a word more than its bits need. */
+/* Up to 64 bits of the map from bit `at` on. The map has one word more than its bits need. */
 static uint64_t word_at(const uint64_t *words, size_t at)
 {
     unsigned shift = at % 64;
@@ -115,8 +115,8 @@ static uint64_t word_at(const uint64_t *words, size_t at)
     return word[0] >> shift | word[1] << 1 << (63 - shift);
 }
 
-/* An integer below 2^256. Each limb gathers 32-bit words shifted by less than 64, so that 128 bits
-   hold any number of them; carries are settled at the end. */
+/* A sum of words as an integer below 2^256. Each 128-bit accumulator adds up 32-bit words shifted
+   by less than 64 bits, so any number of them fits; carries are propagated at the end. */
 static void sum_words(const struct row_program *program, const struct word_sum *sum,
                       const uint64_t *bits, struct fr *out)
 {
@@ -138,7 +138,7 @@ static void sum_words(const struct row_program *program, const struct word_sum *
     fr_from_limbs(out, limbs);
 }
 
-/* Term by term. constant, unless NULL, replaces the coefficient of the constant 1. */
+/* A row term by term. constant, unless NULL, replaces the coefficient of the constant 1. */
 static void sum_terms(const struct row_evaluator *evaluator, const struct template_matrix *matrix,
                       const uint32_t *slot, uint32_t row, const struct fr *constant,
                       const struct locals *locals, struct fr *out)
@@ -177,7 +177,7 @@ static inline int small_value(const struct small_term *term, uint32_t count, con
     return value;
 }
 
-/* Rows of `terms` small terms each, of which the first is program->small[first]. */
+/* n_rows rows of `terms` small terms each, from program->small[first] on. */
 static inline void small_rows(const struct row_evaluator *evaluator,
                               const struct row_program *program, uint32_t first, uint32_t terms,
                               uint32_t n_rows, const uint8_t *bytes, struct fr *out)
@@ -278,7 +278,7 @@ struct run {
     struct locals *workers;
 };
 
-/* The part of a placement's rows that lies in [run->first, run->end). */
+/* Evaluates the rows of a placement that lie in [run->first, run->end). */
 static void run_part(struct run *run, const struct shape_placement *placement,
                      struct locals *locals)
 {
@@ -291,12 +291,12 @@ static void run_part(struct run *run, const struct shape_placement *placement,
     struct fr *out[MATRIX_COUNT];
     for (int m = 0; m < MATRIX_COUNT; m++)
         out[m] = run->out[m] ? run->out[m] + (from - run->first) : NULL;
-    gather(run->evaluator, run->witness, placement, locals);
+    gather_locals(run->evaluator, run->witness, placement, locals);
     run_placement(run->evaluator, placement, (uint32_t)(from - start), (uint32_t)(to - start),
                   locals, out);
 }
 
-/* Input rows and the zeros behind them. */
+/* Writes input rows and the zero rows after them. */
 static void run_tail(struct run *run, uint64_t from, uint64_t to)
 {
     const struct shape *shape = run->evaluator->shape;
@@ -311,8 +311,8 @@ static void run_tail(struct run *run, uint64_t from, uint64_t to)
     }
 }
 
-/* All placements that start in the piece's window of rows; the first piece also has the one that
-   starts before it. */
+/* Evaluates all placements that start in the piece's window of rows. The first piece also takes the
+   placement that starts before it. */
 static void run_piece(void *context, unsigned worker, size_t piece)
 {
     struct run *run = context;

@@ -1,6 +1,6 @@
-/* Turns the recorded rows of each template into what is evaluated: rows of bits with small
-   coefficients by table, sums of words by integers, everything else by field operations. Derived
-   from the rows alone. */
+/* Compiles the recorded rows of each template into programs: rows of bits with small coefficients
+   are looked up in a table, sums of words are integers, all other rows are field operations. The
+   programs follow from the rows alone. */
 #include "r1cs/rows_program.h"
 
 #include "base/bits.h"
@@ -23,7 +23,7 @@ static int16_t exact_log2(const uint64_t limbs[4])
     return log2;
 }
 
-static struct coeff_class classify(const struct fr *coeff)
+static struct coeff_class classify_coeff(const struct fr *coeff)
 {
     uint64_t limbs[4];
     fr_to_limbs(limbs, coeff);
@@ -130,7 +130,7 @@ struct compiler {
     struct row_program *program;
 };
 
-/* What the terms of a row allow. */
+/* The quickest kind of operation that the terms of a row allow. */
 static enum row_kind kind_of_row(const struct compiler *compiler, uint32_t row)
 {
     const struct template_matrix *matrix = compiler->matrix;
@@ -172,7 +172,7 @@ static bool add_small(struct compiler *compiler, uint32_t row, struct row_op *op
     return true;
 }
 
-/* sum += 2^log2; false if it is no longer below 2^255, so that a constant below r still fits. */
+/* sum += 2^log2. False once the sum is 2^255 or more: below that, a constant below r still fits. */
 static bool add_power(uint64_t sum[4], unsigned log2)
 {
     uint64_t carry = (uint64_t)1 << (log2 % 64);
@@ -200,7 +200,7 @@ static bool add_word_bit(struct row_program *program, struct word_sum *sum, uint
     return true;
 }
 
-/* Makes a sum of words of the row; *fits is false if its value could be too large for that. */
+/* Compiles the row to a sum of words; *fits is false if its value could be too large. */
 static bool add_sum(struct compiler *compiler, uint32_t row, struct row_op *op, bool *fits)
 {
     const struct template_matrix *matrix = compiler->matrix;
@@ -256,7 +256,7 @@ static bool compile_row(struct compiler *compiler, uint32_t row)
     return true;
 }
 
-/* Finds the rows that evaluation takes together; their terms follow each other. */
+/* Finds the rows that are evaluated together; their terms follow each other. */
 static void find_runs(struct row_op *ops, uint32_t n_rows)
 {
     for (uint32_t row = n_rows; row-- > 0;) {
@@ -310,10 +310,10 @@ static void fill_tables(struct row_evaluator *evaluator)
         memcpy(&evaluator->spread[byte], bytes, sizeof bytes);
     }
     for (uint32_t i = 0; i < evaluator->shape->n_coeffs; i++)
-        evaluator->classes[i] = classify(&evaluator->shape->coeffs[i]);
+        evaluator->classes[i] = classify_coeff(&evaluator->shape->coeffs[i]);
 }
 
-static bool compile(struct row_evaluator *evaluator)
+static bool compile_templates(struct row_evaluator *evaluator)
 {
     const struct shape *shape = evaluator->shape;
     evaluator->classes = mem_alloc(shape->n_coeffs, sizeof *evaluator->classes);
@@ -340,7 +340,7 @@ enum cuzk_status row_evaluator_new(const struct shape *shape, struct row_evaluat
     struct row_evaluator *evaluator = mem_zalloc(1, sizeof *evaluator);
     if (evaluator) {
         evaluator->shape = shape;
-        if (compile(evaluator)) {
+        if (compile_templates(evaluator)) {
             *out = evaluator;
             return CUZK_OK;
         }

@@ -140,7 +140,7 @@ static void allocate_one(void *context, size_t i)
     blocks[i] = mem_alloc(1, 1);
 }
 
-/* However many threads ask, as many allocations succeed as were allowed. */
+/* Whatever the number of threads, exactly as many allocations succeed as were allowed. */
 static void failing_allocations_are_counted_over_all_threads(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Tests of one group; test_group.c includes this for each. Defines need G, JACOBIAN, GROUP_BYTES,
-   COMPRESSED_BYTES, POINT_OP (blst's functions on points) and FIELD_NEGATE. */
+/* Tests of one group. test_group.c includes this file for each group and defines G, JACOBIAN,
+   GROUP_BYTES, COMPRESSED_BYTES, POINT_OP (blst's functions on points) and FIELD_NEGATE before. */
 
 static void G(multiple)(struct G(affine) * out, uint64_t k)
 {
@@ -126,7 +126,7 @@ static void G(additions_are_complete)(void **state)
 }
 
 /* --- Kernels
- * -------------------------------------------------------------------------------------- */
+   ------------------------------------------------------------------------------------ */
 
 /* Every kind of pair in every position of a batch, with the result beside or over an operand. */
 static void G(check_pairs)(const struct G(kernel) * kernel, size_t n, unsigned seed)

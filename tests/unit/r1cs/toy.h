@@ -32,7 +32,7 @@ static inline struct fr toy_element(uint64_t *state)
 {
     uint64_t limbs[4];
     struct fr element;
-    switch (toy_below(state, 4)) { /* edges as often as anything else */
+    switch (toy_below(state, 4)) { /* edge cases are as frequent as all other values */
     case 0:
         fr_from_u64(&element, toy_below(state, 3));
         return element;
