@@ -3,15 +3,17 @@
 #ifndef TESTS_RPC_MEMORY_PEER_H
 #define TESTS_RPC_MEMORY_PEER_H
 
-#include "rpc/core.h"
+#include "rpc/hub.h"
+#include "rpc/session.h"
+#include "rpc/stream.h"
 
 /* A call as the client sees it. */
 struct peer_call {
     int32_t id;
     uint8_t *body; /* with gRPC's prefix; owned */
     size_t len;
-    size_t allowed; /* so much of the body is sent so far … */
-    bool end;       /* … and then the request ends */
+    size_t allowed; /* the bytes of the body that may be sent so far */
+    bool end;       /* the request ends after these */
     size_t sent;
     int http_status; /* 0: no answer yet */
     int code;        /* grpc-status; -1: none yet */
@@ -26,7 +28,7 @@ struct peer_call {
 enum { PEER_CALLS_MAX = 64 };
 
 struct peer {
-    struct rpc_core *core;
+    struct rpc_hub *hub;
     struct session *session;
     nghttp2_session *h2;
     struct peer_call *calls[PEER_CALLS_MAX];
@@ -38,7 +40,7 @@ struct peer {
 };
 
 /* Connects; no memory for the server's side: peer->session is NULL. */
-void peer_open(struct peer *peer, struct rpc_core *core);
+void peer_open(struct peer *peer, struct rpc_hub *hub);
 void peer_close(struct peer *peer);
 
 /* Moves bytes in both directions until both sides are silent, and delivers answers. */

@@ -16,7 +16,7 @@ static char folder[64];
 static void who(struct rpc_call *call, void *user)
 {
     (void)user;
-    rpc_fail(call, RPC_ABORTED, "%s", rpc_call_peer(call)->text);
+    rpc_fail(call, RPC_ABORTED, "%s", rpc_call_peer(call));
 }
 
 static void run(const char *command)
