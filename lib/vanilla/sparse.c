@@ -34,7 +34,7 @@ static int compare_u64(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts and drops what is there twice; returns the new count. */
+/* Sorts and removes duplicates; returns the new count. */
 static size_t make_set(uint64_t *values, size_t count)
 {
     qsort(values, count, sizeof *values, compare_u64);
@@ -46,7 +46,7 @@ static size_t make_set(uint64_t *values, size_t count)
     return n;
 }
 
-static const uint64_t *find(const uint64_t *set, size_t count, uint64_t value)
+static const uint64_t *find_value(const uint64_t *set, size_t count, uint64_t value)
 {
     return bsearch(&value, set, count, sizeof *set, compare_u64);
 }
@@ -64,7 +64,7 @@ static bool alloc_level(struct sparse_level *level, size_t count)
 const struct fr *sparse_tree_node(const struct sparse_tree *tree, unsigned level, uint64_t index)
 {
     const struct sparse_level *nodes = &tree->level[level];
-    const uint64_t *known = find(nodes->index, nodes->count, index);
+    const uint64_t *known = find_value(nodes->index, nodes->count, index);
     return known ? &nodes->value[known - nodes->index] : &nodes->fill;
 }
 
@@ -114,7 +114,7 @@ static void free_tree(struct sparse_tree *tree)
 void sparse_label(const struct sparse_sector *sector, unsigned layer, uint64_t node,
                   uint8_t label[32])
 {
-    const uint64_t *known = find(sector->nodes, sector->n_nodes, node);
+    const uint64_t *known = find_value(sector->nodes, sector->n_nodes, node);
     if (known) {
         memcpy(label, sector->labels[known - sector->nodes][layer - 1], 32);
         return;
@@ -172,8 +172,7 @@ static bool choose_nodes(struct sparse_sector *sector)
     return true;
 }
 
-/* Layers ascending and nodes ascending inside a layer: a real parent label is always there already.
- */
+/* Layers ascend, and nodes ascend in each layer, so that all real parent labels exist already. */
 static void make_labels(struct sparse_sector *sector)
 {
     for (unsigned layer = 1; layer <= sector->values.config->layers; layer++) {
