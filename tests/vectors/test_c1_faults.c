@@ -1,6 +1,5 @@
-/* Bad input and its answers: every row of tests/vectors/c1-faults.md, whose first part explains the
-   edits, is applied to the C1 of a real 2 KiB sector, read, checked and compared with the answer
-   there. */
+/* Bad input and its answers: every row of tests/vectors/c1-faults.md, which explains the edits, is
+   applied to the C1 of a real 2 KiB sector, read, checked and compared with the answer there. */
 #include "support/json_edit.h"
 #include "support/support.h"
 
