@@ -74,6 +74,7 @@ struct g2_kernel {
 extern const struct g1_kernel g1_kernel_portable;
 extern const struct g2_kernel g2_kernel_portable;
 extern const struct g1_kernel g1_kernel_avx2; /* x86-64 with AVX2 and FMA */
+extern const struct g1_kernel g1_kernel_ifma; /* x86-64 with AVX-512 IFMA */
 
 /* The fastest kernel that runs on this machine. */
 const struct g1_kernel *g1_kernel_best(void);

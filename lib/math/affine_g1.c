@@ -1,4 +1,5 @@
 #include "math/affine.h"
+#include "math/ifma.h"
 
 #define G(name) g1_##name
 #define FIELD blst_fp
@@ -17,6 +18,8 @@ const struct g1_kernel g1_kernel_portable = {
 const struct g1_kernel *g1_kernel_best(void)
 {
 #if defined(__x86_64__)
+    if (ifma_runs_here())
+        return &g1_kernel_ifma;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return &g1_kernel_avx2;
 #endif
