@@ -1,6 +1,6 @@
-/* Bytes of a hostile client on one connection: HTTP/2, gRPC framing, and the services that every
-   server has, in memory and with a clock of its own. The first input byte says in which pieces the
-   rest arrives and how fast time goes by. */
+/* Bytes of a hostile client on one connection: HTTP/2, gRPC framing and the standard services, in
+   memory and with a clock of its own. The first byte of the input sets the size of the pieces in
+   which the rest arrives, and the speed of the clock. */
 #include "fuzz.h"
 
 #include "base/check.h"
