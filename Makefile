@@ -1,5 +1,5 @@
-# The front of the build. A new user needs `make demo` and `make check` only; both set up the machine
-# first, which needs root the first time.
+# The front of the build. A new user needs `make demo` and `make check` only; both set up the
+# machine first, which needs root the first time.
 .DEFAULT_GOAL := all
 .PHONY: all setup demo check check-long tidy bench install clean format asan tsan
 
