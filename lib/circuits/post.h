@@ -1,5 +1,5 @@
-/* The FallbackPoSt circuit: WinningPoSt and WindowPoSt, and its checked input (the specification,
-   parts F.1 and F.2). */
+/* The FallbackPoSt circuit: WinningPoSt and WindowPoSt, and its checked input
+   (docs/spec/circuits.md, parts F.1 and F.2). */
 #ifndef CIRCUITS_POST_H
 #define CIRCUITS_POST_H
 

@@ -1,11 +1,10 @@
 /* Montgomery products of eight numbers side by side with AVX-512 IFMA, which multiplies integers of
    52 bits and adds the lower or the upper 52 bits of the product to 64-bit lanes. The files that
    include it are compiled for these instructions (CMakeLists.txt); what they contain must only run
-   where __builtin_cpu_supports says so (ifma_runs_here). */
+   where cpu_has_ifma (math/cpu.h) says so. */
 #ifndef MATH_IFMA_H
 #define MATH_IFMA_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #if defined(__AVX512IFMA__) && defined(__AVX512F__) && defined(__AVX512VL__)
@@ -146,16 +145,5 @@ IFMA_INLINE void ifma_transpose(__m512i row[8])
 }
 
 #endif
-
-/* Whether this processor and operating system run such code. */
-static inline bool ifma_runs_here(void)
-{
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512ifma");
-#else
-    return false;
-#endif
-}
 
 #endif

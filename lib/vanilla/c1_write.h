@@ -1,5 +1,5 @@
-/* Writing the JSON text of a C1 through a buffer: compact, as the reference writes it (the
-   specification, part E.6). Private to lib/vanilla. */
+/* Writing the JSON text of a C1 through a buffer: compact, as the reference writes it
+   (docs/spec/circuits.md, part E.6). Private to lib/vanilla. */
 #ifndef VANILLA_C1_WRITE_H
 #define VANILLA_C1_WRITE_H
 

@@ -1,5 +1,5 @@
-/* The public values of a PoRep and the circuit's public inputs that follow from them (the
-   specification, parts E.1, E.2 and E.5). */
+/* The public values of a PoRep and the circuit's public inputs that follow from them
+   (docs/spec/circuits.md, parts E.1, E.2 and E.5). */
 #ifndef VANILLA_POREP_PUBLIC_H
 #define VANILLA_POREP_PUBLIC_H
 

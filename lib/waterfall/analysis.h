@@ -70,7 +70,7 @@ struct waterfall_log {
 
 /* Adds all lines of a stream to a zero-initialised (or earlier filled) log. Lines of any length and
    content are allowed; what is no TIMELINE line is counted and passed over. Understands our own
-   lines and those of the existing system: CHAN_SEND or GPU_QUEUE, unescaped job ids with blanks,
+   lines and those of the Rust cuzk: CHAN_SEND or GPU_QUEUE, unescaped job ids with blanks,
    brackets and commas, prefixes of journald or containers before the mark. */
 enum cuzk_status waterfall_log_read(struct waterfall_log *log, FILE *stream,
                                     struct cuzk_error *err);
@@ -172,7 +172,7 @@ struct waterfall_partition {
 };
 
 enum waterfall_outcome {
-    WATERFALL_OUTCOME_UNSAID, /* no JOB_ event: the existing system's logs, or cut */
+    WATERFALL_OUTCOME_UNSAID, /* no JOB_ event: the Rust cuzk's logs, or cut */
     WATERFALL_OUTCOME_DONE,
     WATERFALL_OUTCOME_FAILED,
     WATERFALL_OUTCOME_CANCELLED,
