@@ -162,7 +162,7 @@ static nghttp2_nv header(const char *name, const char *value)
                         .valuelen = strlen(value)};
 }
 
-/* Not from base/mem: only the server's allocations are to fail. */
+/* Not from base/mem, so that only the server's allocations can fail. */
 static void *zeroed(size_t bytes)
 {
     void *block = malloc(bytes);

@@ -39,11 +39,11 @@ struct peer {
     bool stop_reading; /* flow control: nothing is given back */
 };
 
-/* Connects; no memory for the server's side: peer->session is NULL. */
+/* Connects. peer->session is NULL if there was no memory for the server's side. */
 void peer_open(struct peer *peer, struct rpc_hub *hub);
 void peer_close(struct peer *peer);
 
-/* Moves bytes in both directions until both sides are silent, and delivers answers. */
+/* Moves bytes in both directions until neither side has any, and delivers answers. */
 void peer_pump(struct peer *peer);
 
 /* Starts a call of a message of len bytes (filled with a pattern unless message is given), sending
@@ -53,7 +53,7 @@ struct peer_call *peer_start(struct peer *peer, const char *path, const uint8_t 
                              size_t len, size_t allowed, const char *extra_name,
                              const char *extra_value);
 
-/* Lets more of the body out; SIZE_MAX: all of it and the end. */
+/* Lets `allowed` bytes of the body be sent; SIZE_MAX: all of it and the end. */
 void peer_allow(struct peer *peer, struct peer_call *call, size_t allowed);
 
 void peer_reset(struct peer *peer, struct peer_call *call);

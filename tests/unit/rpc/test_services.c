@@ -1,4 +1,4 @@
-/* The services that every server has: health and reflection. */
+/* The standard services: health and reflection. */
 #include "support/support.h"
 
 #include "base/mem.h"
@@ -125,7 +125,7 @@ static void a_drain_ends_watching(void **state)
     assert_int_equal(peer.session->stream_count, 0);
 }
 
-/* One question to reflection; the answer's field of that number, in `found`. */
+/* Asks reflection one question; `found` gets the answer's field of that number. */
 static struct peer_call *ask_reflection(const char *path, uint32_t kind, const char *what)
 {
     struct text request = {0};

@@ -11,7 +11,7 @@ enum { MIB = 1 << 20 };
 static const char echo_path[] = "/test.Service/Echo";
 static const char keep_path[] = "/test.Service/Keep";
 
-/* What Keep's handler was given, to be answered by the test, and what the hooks were told. */
+/* The calls that Keep's handler got, which the test answers, and what the hooks reported. */
 static struct {
     struct rpc_call *calls[8];
     size_t count;

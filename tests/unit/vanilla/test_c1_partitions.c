@@ -60,7 +60,7 @@ static struct c1 *parse(const struct text *text)
     return c1;
 }
 
-/* A process that asks for a partition; gives the signal that ended it, 0: none. */
+/* Asks for a partition in a process of its own; returns the signal that ended it, 0: none. */
 static int ask_in_another_process(const struct c1 *c1, unsigned partition)
 {
     int status;
@@ -75,7 +75,7 @@ static int ask_in_another_process(const struct c1 *c1, unsigned partition)
     return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-/* No partition can be synthesized that was not found true, whatever was found of others. */
+/* A partition that was not found true cannot be synthesized, whatever was found of others. */
 static void only_what_is_true_is_given_out(void **state)
 {
     (void)state;
@@ -92,9 +92,9 @@ static void only_what_is_true_is_given_out(void **state)
     c1_free(c1);
 }
 
-/* Whoever is first to be checked: the faults of a partition are its own, and the first of them in
-   the file is told, in the words in which the whole file's would be. */
-static void the_first_fault_of_the_partition_is_told(void **state)
+/* In any order of checks, the first fault of a partition is reported, with the text that a check of
+   the whole file gives. */
+static void the_first_fault_of_the_partition_is_reported(void **state)
 {
     (void)state;
     struct cuzk_error whole;
@@ -199,7 +199,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_what_is_true_is_given_out),
-        cmocka_unit_test(the_first_fault_of_the_partition_is_told),
+        cmocka_unit_test(the_first_fault_of_the_partition_is_reported),
         cmocka_unit_test(several_threads_at_once),
         cmocka_unit_test(memory),
     };

@@ -1,5 +1,5 @@
-/* Reading a C1: in pieces of any size, in any key order, with any allocation failing. What is wrong
-   input, and what it is answered, is in tests/vectors/test_c1_faults.c. */
+/* Reading a C1: in pieces of any size, in any key order, with any allocation failing. Wrong
+   input and the answers to it are in tests/vectors/test_c1_faults.c. */
 #include "support/json_edit.h"
 #include "support/support.h"
 
@@ -192,7 +192,7 @@ static void unknown_keys_are_ignored(void **state)
     mem_free(text);
 }
 
-/* In front of everything, where nothing has told yet whether this is a wrapper. */
+/* In front of everything, before any key has decided whether this is a wrapper. */
 static void unknown_keys_before_known_ones(void **state)
 {
     (void)state;
@@ -220,7 +220,7 @@ static void wrapper_keys_in_any_order(void **state)
     mem_free(text);
 }
 
-static void the_wrapper_tells_the_sector_number(void **state)
+static void the_sector_number_is_that_of_the_wrapper(void **state)
 {
     (void)state;
     static const char *const names[] = {"reference/porep-2k/c1.json",
@@ -245,7 +245,7 @@ static void the_wrapper_tells_the_sector_number(void **state)
 
 /* --- Arrays of bytes -------------------------------------------------------------------------- */
 
-/* Numbers in a string are no numbers, however much they look like an array. */
+/* Text in a string is not read as an array of numbers. */
 static void an_array_in_a_string_is_a_string(void **state)
 {
     (void)state;
@@ -308,8 +308,7 @@ static void any_allocation_may_fail(void **state)
     }
 }
 
-/* Checking remembers hashes where there is memory for them, and does without where there is none.
- */
+/* Checking remembers hashes if there is memory for them, and works without that memory. */
 static void checking_needs_no_memory(void **state)
 {
     (void)state;
@@ -326,7 +325,7 @@ static void checking_needs_no_memory(void **state)
     mem_free(text);
 }
 
-/* A quarter of a megabyte for the text, whatever its length, and what is kept. */
+/* A quarter of a megabyte for the text, of any length, and what is kept. */
 static void memory_is_bounded_by_what_is_kept(void **state)
 {
     (void)state;
@@ -369,7 +368,7 @@ int main(void)
         cmocka_unit_test(unknown_keys_are_ignored),
         cmocka_unit_test(unknown_keys_before_known_ones),
         cmocka_unit_test(wrapper_keys_in_any_order),
-        cmocka_unit_test(the_wrapper_tells_the_sector_number),
+        cmocka_unit_test(the_sector_number_is_that_of_the_wrapper),
         cmocka_unit_test(an_array_in_a_string_is_a_string),
         cmocka_unit_test(any_allocation_may_fail),
         cmocka_unit_test(checking_needs_no_memory),
