@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "waterfall/analysis.h"
+#include "waterfall/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "base/check.h"
-#include "waterfall/analysis.h"
+#include "waterfall/report.h"
 
 static void check_sums(const struct waterfall_report *report)
 {

@@ -6,7 +6,7 @@
    thread, without a lock and without memory being taken. When a ring is full the event is dropped
    and counted, and the count is itself reported. A NULL timeline means "off" in every call.
 
-   Reading logs and explaining them is another matter: waterfall/analysis.h. */
+   Reading logs and explaining them is another matter: waterfall/report.h. */
 #ifndef TRACE_EVENT_H
 #define TRACE_EVENT_H
 

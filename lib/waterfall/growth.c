@@ -3,7 +3,7 @@
    disturb each other, and b near 1 that they share one exhausted resource (memory bandwidth,
    cores), so that more workers bring nothing. b is the slope of a least-squares line through log
    time against log c. */
-#include "waterfall/report.h"
+#include "waterfall/steps.h"
 
 #include "base/error.h"
 #include "base/mem.h"

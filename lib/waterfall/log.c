@@ -1,5 +1,5 @@
 /* The reader: lines of any origin to events. */
-#include "waterfall/analysis.h"
+#include "waterfall/report.h"
 
 #include "base/error.h"
 #include "base/mem.h"

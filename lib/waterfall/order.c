@@ -1,5 +1,5 @@
 /* Bringing a log's events into order: restarts of the daemon, sorting, doubled lines. */
-#include "waterfall/analysis.h"
+#include "waterfall/report.h"
 
 #include "base/error.h"
 #include "base/mem.h"

@@ -1,6 +1,6 @@
 /* Pairing: an ordered log's events to jobs, attempts at partitions, and intervals. Nothing is
    thrown away: what lacks its partner stays, open-ended, and is listed. */
-#include "waterfall/report.h"
+#include "waterfall/steps.h"
 
 #include "base/error.h"
 #include "base/mem.h"

@@ -7,7 +7,7 @@
    synthesis: it waited for memory that a partition gave back, or for a worker that synthesized (or,
    with the channel full, waited for the device), or for its job's own beginning. Before a job's
    beginning: the end of an earlier job, after which the client sent this one. */
-#include "waterfall/report.h"
+#include "waterfall/steps.h"
 
 #include "base/error.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* Two runs side by side. */
-#include "waterfall/render.h"
+#include "waterfall/format.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* The report as one HTML page that needs nothing else: verdict, figures, an SVG waterfall per run,
    and the same data as tables for those who do not see the picture. Every rectangle of the picture
    is in milliseconds since the run's start, so zooming only changes the viewBox. */
-#include "waterfall/render.h"
+#include "waterfall/format.h"
 
 #include "base/check.h"
 #include "base/mem.h"

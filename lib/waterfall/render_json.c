@@ -1,5 +1,5 @@
 /* The report for programs. */
-#include "waterfall/render.h"
+#include "waterfall/format.h"
 
 static void add_parts(struct text *out, const int64_t parts[WATERFALL_PART_COUNT])
 {

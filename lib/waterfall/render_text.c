@@ -1,5 +1,5 @@
 /* The report for a terminal: verdict, devices, jobs, and a waterfall of letters. */
-#include "waterfall/render.h"
+#include "waterfall/format.h"
 
 #include <string.h>
 

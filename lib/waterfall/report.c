@@ -1,5 +1,5 @@
 /* The analysis as a whole, and what its steps share. */
-#include "waterfall/report.h"
+#include "waterfall/steps.h"
 
 #include "base/check.h"
 #include "base/error.h"

@@ -1,5 +1,5 @@
 /* Separating runs, and putting jobs, partitions and intervals in order beneath them. */
-#include "waterfall/report.h"
+#include "waterfall/steps.h"
 
 #include "base/error.h"
 #include "base/mem.h"

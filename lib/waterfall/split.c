@@ -1,6 +1,6 @@
 /* Where the wall time of each job went: every moment between its first and last event belongs to
    one part, so the parts add up to the wall time exactly. */
-#include "waterfall/report.h"
+#include "waterfall/steps.h"
 
 /* A stretch of the job that a part claims. Of several claims on one moment the one of the highest
    rank wins, which is the part closest to the end of the pipeline; WATERFALL_PART_OTHER is what

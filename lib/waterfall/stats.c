@@ -1,5 +1,5 @@
 /* Distributions of a run's durations, and Little's law. */
-#include "waterfall/report.h"
+#include "waterfall/steps.h"
 
 #include "base/error.h"
 #include "base/mem.h"

@@ -2,7 +2,7 @@
 #ifndef WATERFALL_STRINGS_H
 #define WATERFALL_STRINGS_H
 
-#include "waterfall/analysis.h"
+#include "waterfall/report.h"
 
 /* The index of the string of len bytes, which must not contain zero bytes; adds it if it is new.
    Index 0 is always the empty string. false without memory. */

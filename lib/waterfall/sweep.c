@@ -1,7 +1,7 @@
 /* The state of the whole system over the time of a run: which devices were busy, and while one was
    idle, why. The run's events become edges that raise or lower counters; between two edges nothing
    changes, so each such stretch of an idle device has one cause, by the rules of cause_of. */
-#include "waterfall/report.h"
+#include "waterfall/steps.h"
 
 #include "base/check.h"
 #include "base/error.h"

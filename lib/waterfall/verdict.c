@@ -1,5 +1,5 @@
 /* The verdict on a run: what limited its throughput, how sure that is, and what would change it. */
-#include "waterfall/report.h"
+#include "waterfall/steps.h"
 
 #include "base/check.h"
 

@@ -1,4 +1,4 @@
-#include <cuzk/whatif.h>
+#include "whatif/whatif.h"
 
 #include "whatif/replay.h"
 

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "waterfall/analysis.h"
+#include "waterfall/report.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/number.h"
-#include "waterfall/analysis.h"
+#include "waterfall/report.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -1,6 +1,6 @@
 #include "whatif.h"
 
-#include <cuzk/whatif.h>
+#include "whatif/whatif.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

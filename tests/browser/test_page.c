@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "waterfall/analysis.h"
+#include "waterfall/report.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Replays through the engine in simulated time: the performance hunts, rebuilt with the engine
    itself, are named rightly; a prediction from one run's log is what a second run measures. */
-#include <cuzk/whatif.h>
+#include "whatif/whatif.h"
 
 #include "whatif/replay.h"
 

@@ -1,6 +1,6 @@
 /* CSV: one row per attempt at a partition. Perfetto / Chrome trace: one process per run for the
    jobs and one for the devices. */
-#include "waterfall/render.h"
+#include "waterfall/format.h"
 
 /* ---- CSV ---- */
 

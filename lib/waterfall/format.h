@@ -1,8 +1,8 @@
 /* What the renderers share. Private to lib/waterfall. */
-#ifndef WATERFALL_RENDER_H
-#define WATERFALL_RENDER_H
+#ifndef WATERFALL_FORMAT_H
+#define WATERFALL_FORMAT_H
 
-#include "waterfall/report.h"
+#include "waterfall/steps.h"
 
 enum { JOBS_MAX_DEFAULT = 60, WIDTH_DEFAULT = 80, WIDTH_MIN = 60, WIDTH_MAX = 400 };
 

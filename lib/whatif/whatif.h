@@ -11,13 +11,13 @@
 
    The run is also replayed as it was; how far that is from the measured run tells how far to trust
    the prediction. */
-#ifndef CUZK_WHATIF_H
-#define CUZK_WHATIF_H
+#ifndef WHATIF_WHATIF_H
+#define WHATIF_WHATIF_H
 
 #include <cuzk/status.h>
 #include <stddef.h>
 
-struct waterfall_report; /* lib/waterfall/analysis.h */
+struct waterfall_report; /* lib/waterfall/report.h */
 
 struct cuzk_whatif_settings {
     unsigned synthesis_workers, lookahead, devices, workers_per_device;

@@ -1,4 +1,4 @@
-#include "waterfall/render.h"
+#include "waterfall/format.h"
 
 #include <string.h>
 
