@@ -3,7 +3,7 @@
    disturb each other, and b near 1 that they share one exhausted resource (memory bandwidth,
    cores), so that more workers bring nothing. b is the slope of a least-squares line through log
    time against log c. */
-#include "waterfall/steps.h"
+#include "waterfall/growth.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -121,7 +121,7 @@ static struct slope slope_of(const struct fit *fit)
 }
 
 /* A run takes its own slope or the one over all runs, whichever is surer. */
-enum cuzk_status report_find_growth(struct waterfall_report *report, struct cuzk_error *err)
+enum cuzk_status growth_find(struct waterfall_report *report, struct cuzk_error *err)
 {
     const double error_max = 0.2;
     struct fit common = {0};

@@ -1,9 +1,8 @@
 /* The reader: lines of any origin to events. */
-#include "waterfall/report.h"
+#include "waterfall/log.h"
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "waterfall/strings.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -278,10 +277,8 @@ static bool find_mark(struct slice line, struct slice *rest)
 
 static bool add_event(struct waterfall_log *log, struct waterfall_event event)
 {
-    void *events = log->events;
-    if (!mem_reserve(&events, &log->capacity, log->count + 1, sizeof *log->events))
+    if (!MEM_GROW(log->events, log->capacity, log->count + 1))
         return false;
-    log->events = events;
     log->events[log->count++] = event;
     return true;
 }
@@ -341,9 +338,7 @@ static void expect_bytes(struct waterfall_log *log, size_t len)
     enum { LINE_BYTES = 56 };
     size_t max = log->events_max ? log->events_max : WATERFALL_EVENTS_MAX;
     size_t expected = log->count + len / LINE_BYTES;
-    void *events = log->events;
-    if (mem_reserve(&events, &log->capacity, expected < max ? expected : max, sizeof *log->events))
-        log->events = events;
+    (void)MEM_GROW(log->events, log->capacity, expected < max ? expected : max);
 }
 
 enum cuzk_status waterfall_log_read_bytes(struct waterfall_log *log, const char *bytes, size_t len,
@@ -421,6 +416,24 @@ enum cuzk_status waterfall_log_add_records(struct waterfall_log *log,
             return error_set(err, CUZK_NO_MEMORY, "no memory for the timeline's events");
     }
     return CUZK_OK;
+}
+
+int64_t waterfall_log_detail(const char *details, const char *key)
+{
+    size_t len = strlen(key);
+    for (const char *at = details; (at = strstr(at, key)); at += len) {
+        bool begins = at == details || at[-1] == ',';
+        if (!begins || at[len] != '=')
+            continue;
+        int64_t number = 0;
+        const char *digit = at + len + 1;
+        if (*digit < '0' || *digit > '9')
+            return WATERFALL_NONE;
+        for (; *digit >= '0' && *digit <= '9' && number < INT64_C(1000000000000); digit++)
+            number = number * 10 + (*digit - '0');
+        return number;
+    }
+    return WATERFALL_NONE;
 }
 
 void waterfall_log_free(struct waterfall_log *log)

@@ -1,5 +1,5 @@
 /* Bringing a log's events into order: restarts of the daemon, sorting, doubled lines. */
-#include "waterfall/report.h"
+#include "waterfall/order.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -180,7 +180,7 @@ static void remove_doubled(struct waterfall_log *log)
     log->count = kept;
 }
 
-enum cuzk_status waterfall_log_order(struct waterfall_log *log, struct cuzk_error *err)
+enum cuzk_status order_events(struct waterfall_log *log, struct cuzk_error *err)
 {
     if (log->count > UINT32_MAX / 2)
         return error_set(err, CUZK_RESOURCE_EXHAUSTED, "the log has %zu events, at most %u fit",

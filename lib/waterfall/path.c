@@ -7,10 +7,11 @@
    synthesis: it waited for memory that a partition gave back, or for a worker that synthesized (or,
    with the channel full, waited for the device), or for its job's own beginning. Before a job's
    beginning: the end of an earlier job, after which the client sent this one. */
-#include "waterfall/steps.h"
+#include "waterfall/path.h"
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "waterfall/split.h"
 
 #include <stdlib.h>
 
@@ -33,7 +34,7 @@ struct path {
     struct moments all_ends;    /* GPU_END, of all devices */
     struct moments synth_frees; /* when the worker of a synthesis could take the next one */
     struct moments job_ends;
-    uint32_t of_job; /* the path of this job; NO_JOB: of the run */
+    uint32_t of_job; /* the path of this job; WATERFALL_NO_JOB: of the run */
     int64_t from_us; /* where the path begins */
     int64_t at_us;   /* everything later is explained */
     bool failed;
@@ -101,7 +102,7 @@ static void add_step(void *context, int64_t start_us, int64_t end_us, enum water
     struct path *path = context;
     struct waterfall_run *run = path->run;
     int64_t time_us = end_us - start_us;
-    if (path->of_job != NO_JOB) {
+    if (path->of_job != WATERFALL_NO_JOB) {
         struct waterfall_job *job = &path->report->jobs[path->of_job];
         job->path_us[part] += time_us;
         if (path->job != path->of_job)
@@ -109,9 +110,11 @@ static void add_step(void *context, int64_t start_us, int64_t end_us, enum water
         return;
     }
     struct waterfall_step step = {start_us, end_us, path->job, path->partition, part};
-    if (!REPORT_APPEND(run->path, run->path_count, run->path_capacity, step))
+    if (MEM_GROW(run->path, run->path_capacity, run->path_count + 1))
+        run->path[run->path_count++] = step;
+    else
         path->failed = true;
-    if (path->job == NO_JOB)
+    if (path->job == WATERFALL_NO_JOB)
         run->path_nothing_us += time_us;
     else
         run->path_us[part] += time_us;
@@ -127,10 +130,10 @@ static void explain(struct path *path, uint32_t job, const struct waterfall_part
         return;
     path->job = job;
     path->partition = p ? p->index : WATERFALL_NONE;
-    if (job == NO_JOB)
+    if (job == WATERFALL_NO_JOB)
         add_step(path, start_us, path->at_us, WATERFALL_PART_OTHER);
     else
-        report_split_window(path->report, job, p, start_us, path->at_us, add_step, path);
+        split_window(path->report, job, p, start_us, path->at_us, add_step, path);
     path->at_us = start_us;
 }
 
@@ -211,7 +214,7 @@ static const struct waterfall_partition *before_synthesis(struct path *path,
 static void follow(struct path *path, uint32_t job, size_t *steps_left)
 {
     const struct waterfall_report *report = path->report;
-    const struct waterfall_partition *p = report_last_partition(report, &report->jobs[job]);
+    const struct waterfall_partition *p = split_last_partition(report, &report->jobs[job]);
     if (!p || !p->complete) {
         explain(path, job, p, report->jobs[job].start_us);
         return;
@@ -240,20 +243,20 @@ static void follow(struct path *path, uint32_t job, size_t *steps_left)
 
 static void walk_back(struct path *path, size_t steps_max)
 {
-    path->of_job = NO_JOB;
+    path->of_job = WATERFALL_NO_JOB;
     path->from_us = path->run->start_us;
     path->at_us = path->run->end_us;
     while (path->at_us > path->from_us && steps_max && !path->failed) {
         int64_t before = path->at_us;
-        const struct moment *m = latest(&path->job_ends, 0, path->at_us, NO_JOB);
+        const struct moment *m = latest(&path->job_ends, 0, path->at_us, WATERFALL_NO_JOB);
         if (!m)
             break;
-        explain(path, NO_JOB, NULL, m->time_us);
+        explain(path, WATERFALL_NO_JOB, NULL, m->time_us);
         follow(path, m->index, &steps_max);
         if (path->at_us == before)
             break; /* only with events missing */
     }
-    explain(path, NO_JOB, NULL, path->from_us);
+    explain(path, WATERFALL_NO_JOB, NULL, path->from_us);
 }
 
 /* The path of a job ends where it began. Where it leads through jobs that began later, what is left
@@ -265,11 +268,11 @@ static void walk_job(struct path *path, uint32_t job, size_t steps_max)
     path->from_us = of->start_us;
     path->at_us = of->end_us;
     follow(path, job, &steps_max);
-    explain(path, job, report_last_partition(path->report, of), of->start_us);
+    explain(path, job, split_last_partition(path->report, of), of->start_us);
 }
 
-enum cuzk_status report_find_path(struct waterfall_report *report, struct waterfall_run *run,
-                                  struct cuzk_error *err)
+enum cuzk_status path_find(struct waterfall_report *report, struct waterfall_run *run,
+                           struct cuzk_error *err)
 {
     if (run->job_count == 0)
         return CUZK_OK;

@@ -1,97 +1,15 @@
-/* Reading a timeline and saying where time went. Pure functions: a log becomes events, events
-   become runs, jobs, partitions and intervals (the report), and the report is rendered. Nothing
-   here records or knows the engine; recording is trace/event.h.
+/* The report on a log: runs, jobs, partitions and intervals, where their time went, and what
+   limited each run. The steps of the analysis (waterfall/analyse.h) fill it, the renderers
+   (waterfall/render.h) and the what-if read it.
 
-   Times are microseconds since the daemon's start that wrote the event (a log may hold several
-   starts). -1 stands for "not in the log". */
+   Times are as in waterfall/log.h. */
 #ifndef WATERFALL_REPORT_H
 #define WATERFALL_REPORT_H
 
 #include "base/text.h"
-#include "trace/event.h"
+#include "waterfall/log.h"
 
-#include <cuzk/status.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#define WATERFALL_NONE (-1)
-
-/* ---- The log: lines to events ---- */
-
-/* One event of a log. */
-struct waterfall_event {
-    int64_t time_us;
-    int64_t value;     /* the number under the kind's key, or WATERFALL_NONE */
-    uint32_t label;    /* index into the log's strings; 0 is the empty string: no job */
-    uint32_t text;     /* index into the log's strings: details that are not one of the fields */
-    uint32_t line;     /* position in the input, from 1 */
-    uint32_t epoch;    /* which start of the daemon, from 0 */
-    int32_t partition; /* WATERFALL_NONE: none; so with the next two */
-    int32_t worker;
-    int32_t device;
-    uint16_t kind; /* enum trace_kind */
-};
-
-/* Strings that are stored once. */
-struct waterfall_strings {
-    struct text bytes;      /* all strings, each terminated */
-    size_t *offsets;        /* of each string in bytes */
-    size_t count, capacity; /* of offsets */
-    uint32_t *slots;        /* hash table of indices + 1 */
-    size_t slot_count;      /* a power of two, or 0 */
-};
-
-/* An input line that could not be used, with its cause. */
-struct waterfall_skipped {
-    uint64_t line;
-    char why[48];
-    char start[80]; /* the line's first characters, printable */
-};
-
-enum { WATERFALL_SKIPPED_MAX = 100 }; /* lines that are listed; all are counted */
-
-struct waterfall_log {
-    struct waterfall_event *events;
-    size_t count, capacity;
-    struct waterfall_strings strings;
-    uint64_t lines_total;    /* of any kind */
-    uint64_t lines_timeline; /* that have the TIMELINE mark */
-    uint64_t lines_skipped;  /* of those, could not be used */
-    uint64_t dropped;        /* events that the daemon says it lost (DROPPED) */
-    struct waterfall_skipped skipped[WATERFALL_SKIPPED_MAX];
-    size_t events_max; /* 0: WATERFALL_EVENTS_MAX; later events are skipped and counted */
-    bool ordered;      /* false: offsets jump about, so restarts cannot be told from disorder */
-    bool from_log;     /* whole milliseconds; false: from a live timeline */
-};
-
-#define WATERFALL_EVENTS_MAX ((size_t)8 << 20)
-
-/* Adds all lines of a stream to a zero-initialised (or earlier filled) log. Lines of any length and
-   content are allowed; what is no TIMELINE line is counted and passed over. Understands our own
-   lines and those of the existing system: CHAN_SEND or GPU_QUEUE, unescaped job ids with blanks,
-   brackets and commas, prefixes of journald or containers before the mark. */
-enum cuzk_status waterfall_log_read(struct waterfall_log *log, FILE *stream,
-                                    struct cuzk_error *err);
-
-/* As waterfall_log_read for bytes in memory. In both an unterminated last line is skipped: it may
-   be cut in the middle of a number. */
-enum cuzk_status waterfall_log_read_bytes(struct waterfall_log *log, const char *bytes, size_t len,
-                                          struct cuzk_error *err);
-
-/* Adds recorded events (trace_history). */
-enum cuzk_status waterfall_log_add_records(struct waterfall_log *log,
-                                           const struct trace_record *records, size_t count,
-                                           struct cuzk_error *err);
-
-/* Finds the daemon's restarts, orders the events and removes doubled lines (counted as skipped).
-   Called by waterfall_analyse. */
-enum cuzk_status waterfall_log_order(struct waterfall_log *log, struct cuzk_error *err);
-
-void waterfall_log_free(struct waterfall_log *log);
-
-/* ---- The report: what happened ---- */
+#define WATERFALL_NO_JOB UINT32_MAX
 
 /* Where the wall time of a job goes: X(NAME, "json name", "words"). The parts of a job add up to
    its wall time exactly. They follow its last partition, which decided when the job was done. */
@@ -154,10 +72,21 @@ const char *waterfall_cause_words(enum waterfall_cause cause);
 struct waterfall_interval {
     int64_t start_us, end_us;
     int64_t value;
-    uint32_t job; /* index, or UINT32_MAX: none */
+    uint32_t job; /* index, or WATERFALL_NO_JOB: none */
     uint32_t epoch;
     int32_t partition, worker, device;
     uint16_t span; /* enum trace_span */
+};
+
+/* The six classic moments of an attempt at a partition, in their order. */
+enum waterfall_stage {
+    WATERFALL_STAGE_SYNTH_START,
+    WATERFALL_STAGE_SYNTH_END,
+    WATERFALL_STAGE_SENT,
+    WATERFALL_STAGE_PICKED,
+    WATERFALL_STAGE_GPU_START,
+    WATERFALL_STAGE_GPU_END,
+    WATERFALL_STAGE_COUNT,
 };
 
 /* One attempt at one partition of a job, by its classic events. */
@@ -166,7 +95,12 @@ struct waterfall_partition {
     int32_t index; /* WATERFALL_NONE: the job is not partitioned */
     int32_t worker, device;
     uint32_t attempt; /* from 0 */
-    int64_t synth_start_us, synth_end_us, sent_us, picked_us, gpu_start_us, gpu_end_us;
+    union {           /* the moments, by name or by stage */
+        struct {
+            int64_t synth_start_us, synth_end_us, sent_us, picked_us, gpu_start_us, gpu_end_us;
+        };
+        int64_t stage_us[WATERFALL_STAGE_COUNT];
+    };
     int64_t synth_ms, gpu_ms; /* as the daemon reported them */
     bool complete;            /* SYNTH and GPU are both there, start and end */
 };
@@ -250,7 +184,7 @@ struct waterfall_level {
 /* The critical path of a run: the chain of causes that ends with its last moment. */
 struct waterfall_step {
     int64_t start_us, end_us;
-    uint32_t job; /* UINT32_MAX: none */
+    uint32_t job; /* WATERFALL_NO_JOB: none */
     int32_t partition;
     enum waterfall_part part; /* OTHER without a job: nothing was submitted */
 };
@@ -307,7 +241,7 @@ struct waterfall_run {
 /* An event without its partner. */
 struct waterfall_unpaired {
     uint16_t kind;
-    uint32_t job; /* UINT32_MAX: none */
+    uint32_t job; /* WATERFALL_NO_JOB: none */
     int64_t time_us;
     int32_t partition, worker;
 };
@@ -330,50 +264,20 @@ struct waterfall_report {
     size_t warning_count, warning_capacity;
 };
 
-struct waterfall_options {
-    int64_t gap_us;             /* quiet time that separates runs without labels; 0: 10 s */
-    int32_t workers_per_device; /* for logs that do not say; 0: 2 */
-};
+/* Time between two moments; WATERFALL_NONE if one is not in the log. */
+static inline int64_t waterfall_time_between(int64_t start_us, int64_t end_us)
+{
+    return start_us >= 0 && end_us >= 0 ? end_us - start_us : WATERFALL_NONE;
+}
 
-/* Analyses a log, which must outlive the report. A log without one usable event gives a report
-   without runs, not an error. The report is zero-initialised by the call; free it in any case. */
-enum cuzk_status waterfall_analyse(struct waterfall_log *log,
-                                   const struct waterfall_options *options,
-                                   struct waterfall_report *report, struct cuzk_error *err);
-void waterfall_report_free(struct waterfall_report *report);
-
+/* "synthesis", "memory_budget" and so on; a constant. */
 const char *waterfall_bottleneck_name(enum waterfall_bottleneck bottleneck);
 
-/* ---- Pictures and tables ---- */
+/* Adds a warning, a line of at most 255 bytes; false without memory. */
+bool waterfall_report_warn(struct waterfall_report *report, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-struct waterfall_style {
-    unsigned width;  /* columns of text; 0: 80 */
-    bool colour;     /* ANSI colours */
-    const char *run; /* only runs of this label; NULL: all */
-    const char *job; /* only jobs whose id contains this; NULL: all */
-    size_t jobs_max; /* jobs drawn in a run by text and HTML; the rest is counted; 0: 60 */
-    bool live;       /* HTML: offer to reload */
-};
-
-/* Each appends to out; out->failed tells that memory ran out. */
-void waterfall_render_text(const struct waterfall_report *report,
-                           const struct waterfall_style *style, struct text *out);
-void waterfall_render_json(const struct waterfall_report *report,
-                           const struct waterfall_style *style, struct text *out);
-void waterfall_render_csv(const struct waterfall_report *report,
-                          const struct waterfall_style *style, struct text *out);
-void waterfall_render_perfetto(const struct waterfall_report *report,
-                               const struct waterfall_style *style, struct text *out);
-void waterfall_render_html(const struct waterfall_report *report,
-                           const struct waterfall_style *style, struct text *out);
-
-/* Runs of two reports (or of one, given twice) side by side: run_a with run_b when both are named,
-   else those with the same label, else the first of each. Returns how many pairs there were. */
-size_t waterfall_render_compare(const struct waterfall_report *a, const char *run_a,
-                                const struct waterfall_report *b, const char *run_b,
-                                struct text *out);
-
-/* The live page: the history of a running timeline as HTML. */
-enum cuzk_status waterfall_live_page(struct trace *trace, struct text *out, struct cuzk_error *err);
+/* The log stays the caller's. */
+void waterfall_report_free(struct waterfall_report *report);
 
 #endif

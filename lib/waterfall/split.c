@@ -1,6 +1,6 @@
 /* Where the wall time of each job went: every moment between its first and last event belongs to
    one part, so the parts add up to the wall time exactly. */
-#include "waterfall/steps.h"
+#include "waterfall/split.h"
 
 /* A stretch of the job that a part claims. Of several claims on one moment the one of the highest
    rank wins, which is the part closest to the end of the pipeline; WATERFALL_PART_OTHER is what
@@ -72,14 +72,14 @@ static enum waterfall_part part_of(enum trace_span span)
 static int64_t last_moment(const struct waterfall_partition *partition)
 {
     int64_t last = WATERFALL_NONE;
-    for (enum stage s = 0; s < STAGE_COUNT; s++)
-        if (partition_stage_us(partition, s) > last)
-            last = partition_stage_us(partition, s);
+    for (unsigned s = 0; s < WATERFALL_STAGE_COUNT; s++)
+        if (partition->stage_us[s] > last)
+            last = partition->stage_us[s];
     return last;
 }
 
-const struct waterfall_partition *report_last_partition(const struct waterfall_report *report,
-                                                        const struct waterfall_job *job)
+const struct waterfall_partition *split_last_partition(const struct waterfall_report *report,
+                                                       const struct waterfall_job *job)
 {
     const struct waterfall_partition *last = NULL;
     for (size_t i = job->partitions; i < job->partitions + job->partition_count; i++)
@@ -127,9 +127,9 @@ static int64_t next_bound(const struct claims *claims, int64_t after_us, int64_t
     return next;
 }
 
-void report_split_window(const struct waterfall_report *report, uint32_t job,
-                         const struct waterfall_partition *partition, int64_t start_us,
-                         int64_t end_us, split_visitor *visit, void *context)
+void split_window(const struct waterfall_report *report, uint32_t job,
+                  const struct waterfall_partition *partition, int64_t start_us, int64_t end_us,
+                  split_visitor *visit, void *context)
 {
     struct claims claims = {.count = 0};
     int64_t ready_us = WATERFALL_NONE;
@@ -161,12 +161,12 @@ static void add_to_split(void *context, int64_t start_us, int64_t end_us, enum w
     job->split_us[part] += end_us - start_us;
 }
 
-void report_split_jobs(struct waterfall_report *report)
+void split_jobs(struct waterfall_report *report)
 {
     for (size_t i = 0; i < report->job_count; i++) {
         struct waterfall_job *job = &report->jobs[i];
-        report_split_window(report, (uint32_t)i, report_last_partition(report, job), job->start_us,
-                            job->end_us, add_to_split, job);
+        split_window(report, (uint32_t)i, split_last_partition(report, job), job->start_us,
+                     job->end_us, add_to_split, job);
         for (size_t part = 0; part < WATERFALL_PART_COUNT; part++)
             report->runs[job->run].split_us[part] += job->split_us[part];
     }

@@ -1,5 +1,5 @@
 /* Distributions of a run's durations, and Little's law. */
-#include "waterfall/steps.h"
+#include "waterfall/stats.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -68,8 +68,8 @@ static struct waterfall_distribution of_jobs(const struct waterfall_report *repo
     return distribution(values, count);
 }
 
-enum cuzk_status report_measure(struct waterfall_report *report, struct waterfall_run *run,
-                                struct cuzk_error *err)
+enum cuzk_status stats_measure(const struct waterfall_report *report, struct waterfall_run *run,
+                               struct cuzk_error *err)
 {
     size_t most = run->job_count;
     size_t partitions = 0;

@@ -63,10 +63,8 @@ static bool append(struct waterfall_strings *strings, const char *bytes, size_t 
 {
     if (2 * strings->count >= strings->slot_count && !grow_slots(strings))
         return false;
-    void *offsets = strings->offsets;
-    if (!mem_reserve(&offsets, &strings->capacity, strings->count + 1, sizeof *strings->offsets))
+    if (!MEM_GROW(strings->offsets, strings->capacity, strings->count + 1))
         return false;
-    strings->offsets = offsets;
     size_t offset = strings->bytes.len;
     text_add_bytes(&strings->bytes, bytes, len);
     text_add_bytes(&strings->bytes, "", 1);

@@ -1,7 +1,7 @@
 /* The state of the whole system over the time of a run: which devices were busy, and while one was
    idle, why. The run's events become edges that raise or lower counters; between two edges nothing
    changes, so each such stretch of an idle device has one cause, by the rules of cause_of. */
-#include "waterfall/steps.h"
+#include "waterfall/sweep.h"
 
 #include "base/check.h"
 #include "base/error.h"
@@ -51,7 +51,9 @@ static void add_edge(struct sweep *sweep, int64_t time_us, enum counter counter,
                      int32_t delta)
 {
     struct edge edge = {time_us, (uint16_t)counter, (uint16_t)device, delta};
-    if (!REPORT_APPEND(sweep->edges, sweep->count, sweep->capacity, edge))
+    if (MEM_GROW(sweep->edges, sweep->capacity, sweep->count + 1))
+        sweep->edges[sweep->count++] = edge;
+    else
         sweep->failed = true;
 }
 
@@ -169,7 +171,7 @@ static size_t interval_device(const struct sweep *sweep, const struct waterfall_
 {
     if (interval->device >= 0)
         return device_place(sweep->run, interval->device);
-    if (interval->worker < 0 || interval->job == NO_JOB)
+    if (interval->worker < 0 || interval->job == WATERFALL_NO_JOB)
         return SIZE_MAX;
     const struct waterfall_job *job = &sweep->report->jobs[interval->job];
     for (size_t i = job->partitions; i < job->partitions + job->partition_count; i++)
@@ -210,8 +212,7 @@ static void add_edges(struct sweep *sweep)
     size_t partitions = 0;
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++)
         partitions += report->jobs[j].partition_count;
-    if (!report_reserve((void **)&sweep->edges, &sweep->capacity, EDGES_OF_PARTITION * partitions,
-                        sizeof *sweep->edges))
+    if (!MEM_GROW(sweep->edges, sweep->capacity, EDGES_OF_PARTITION * partitions))
         sweep->failed = true;
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++) {
         const struct waterfall_job *job = &report->jobs[j];
@@ -307,9 +308,11 @@ static bool add_stretch(struct waterfall_device *device, int64_t start_us, int64
         last->end_us = end_us;
         return true;
     }
-    struct waterfall_stretch stretch = {start_us, end_us, cause};
-    return REPORT_APPEND(device->stretches, device->stretch_count, device->stretch_capacity,
-                         stretch);
+    if (!MEM_GROW(device->stretches, device->stretch_capacity, device->stretch_count + 1))
+        return false;
+    device->stretches[device->stretch_count++] =
+        (struct waterfall_stretch){start_us, end_us, cause};
+    return true;
 }
 
 static void add_level(struct waterfall_level *level, int32_t now, int64_t for_us)
@@ -397,8 +400,8 @@ static void finish_levels(struct waterfall_run *run)
         levels[i]->mean = time > 0 ? levels[i]->mean / time : 0;
 }
 
-enum cuzk_status report_sweep(struct waterfall_report *report, struct waterfall_run *run,
-                              struct cuzk_error *err)
+enum cuzk_status sweep_run(struct waterfall_report *report, struct waterfall_run *run,
+                           struct cuzk_error *err)
 {
     struct sweep sweep = {.report = report, .run = run};
     sweep.devices = mem_zalloc(run->device_count, sizeof *sweep.devices);

@@ -1,24 +1,9 @@
 /* The verdict on a run: what limited its throughput, how sure that is, and what would change it. */
-#include "waterfall/steps.h"
+#include "waterfall/verdict.h"
 
 #include "base/check.h"
 
 #include <math.h>
-
-static const char *const bottleneck_names[] = {
-    [WATERFALL_BOUND_UNKNOWN] = "unknown",     [WATERFALL_BOUND_DEVICE] = "device",
-    [WATERFALL_BOUND_SYNTHESIS] = "synthesis", [WATERFALL_BOUND_CONTENTION] = "contention",
-    [WATERFALL_BOUND_LOOKAHEAD] = "lookahead", [WATERFALL_BOUND_BUDGET] = "memory_budget",
-    [WATERFALL_BOUND_SRS] = "srs_load",        [WATERFALL_BOUND_PARSE] = "parse",
-    [WATERFALL_BOUND_ADMISSION] = "admission", [WATERFALL_BOUND_FINISH] = "finish",
-    [WATERFALL_BOUND_DISPATCH] = "dispatch",   [WATERFALL_BOUND_CLIENT] = "client",
-};
-
-const char *waterfall_bottleneck_name(enum waterfall_bottleneck bottleneck)
-{
-    CHECK((unsigned)bottleneck < ARRAY_LEN(bottleneck_names));
-    return bottleneck_names[bottleneck];
-}
 
 /* A device that is busy for this share of the time is the wall: the rest is start and end. */
 #define DEVICE_BOUND 0.85
@@ -321,7 +306,7 @@ static void temper(const struct waterfall_report *report, const struct waterfall
              (unsigned long long)log->dropped, log->ordered ? "" : ", the lines are out of order");
 }
 
-void report_judge(const struct waterfall_report *report, struct waterfall_run *run)
+void verdict_judge(const struct waterfall_report *report, struct waterfall_run *run)
 {
     struct figures f = figures_of(run);
     struct waterfall_verdict *v = &run->verdict;

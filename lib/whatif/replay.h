@@ -6,7 +6,7 @@
 #define WHATIF_REPLAY_H
 
 #include "engine/pipeline.h"
-#include "waterfall/report.h"
+#include "waterfall/log.h"
 
 /* Durations in microseconds; more than a day counts as a day. */
 struct replay_partition {

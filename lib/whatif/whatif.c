@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "waterfall/analyse.h"
 
 #include <stdio.h>
 #include <stdlib.h>

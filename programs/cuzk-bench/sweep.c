@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "waterfall/report.h"
+#include "waterfall/analyse.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,6 +3,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "waterfall/live.h"
+#include "waterfall/render.h"
 #include "support/schedule.h"
 
 #include <stdio.h>

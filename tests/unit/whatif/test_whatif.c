@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "fake_work/fake.h"
+#include "waterfall/analyse.h"
 
 #include <math.h>
 #include <stdio.h>
