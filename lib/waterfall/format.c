@@ -56,7 +56,8 @@ void format_html(struct text *out, const char *string)
 
 const char *format_confidence(double confidence)
 {
-    return confidence >= 0.8 ? "high" : confidence >= 0.5 ? "medium" : "low";
+    const double high = 0.8;
+    return confidence >= high ? "high" : confidence >= WATERFALL_CONFIDENT ? "medium" : "low";
 }
 
 const char *format_outcome(const struct waterfall_job *job)

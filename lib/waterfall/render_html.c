@@ -87,7 +87,7 @@ static void add_legend(struct text *out, const struct waterfall_run *run)
     text_add(out, "</ul>\n");
 }
 
-/* ---- The picture ---- */
+/* --- The picture ------------------------------------------------------------------------------ */
 
 /* A rectangle from start to end in the lane at y; `words` replaces the class's name in its text. */
 static void add_rect(struct text *out, const struct waterfall_run *run, const char *class,
@@ -282,7 +282,7 @@ static void add_chart(const struct page *page, const struct waterfall_run *run, 
                  wanted);
 }
 
-/* ---- How many at once ---- */
+/* --- How many at once ------------------------------------------------------------------------- */
 
 enum { BINS = 240 };
 
@@ -353,7 +353,7 @@ static void add_levels(const struct page *page, const struct waterfall_run *run)
     text_add(page->out, "</svg>\n");
 }
 
-/* ---- Tables ---- */
+/* --- Tables ----------------------------------------------------------------------------------- */
 
 static void add_device_table(struct text *out, const struct waterfall_run *run)
 {
@@ -478,7 +478,8 @@ static void add_run(const struct page *page, size_t index)
         text_add(out, "; ");
         format_html(out, run->config.data);
     }
-    text_add(out, "</p>\n<p class=\"verdict%s\">", run->verdict.confidence < 0.5 ? " warn" : "");
+    text_add(out, "</p>\n<p class=\"verdict%s\">",
+             run->verdict.confidence < WATERFALL_CONFIDENT ? " warn" : "");
     format_html(out, run->verdict.text.data);
     text_add(out, " Confidence: %s (%.0f %%).</p>\n", format_confidence(run->verdict.confidence),
              100 * run->verdict.confidence);

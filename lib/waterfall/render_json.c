@@ -109,8 +109,8 @@ static void add_run(struct text *out, const struct waterfall_run *run)
     add_level(out, "device", &run->device_level, "}");
     text_add(out, ",\"little\":{\"l\":%.4f,\"lambda_w\":%.4f},\"synth_growth\":", run->little_l,
              run->little_lambda_w);
-    if (run->synth_elasticity_known)
-        text_add(out, "%.3f", run->synth_elasticity);
+    if (run->synth_growth_known)
+        text_add(out, "%.3f", run->synth_growth);
     else
         text_add(out, "null");
     text_add(out, ",\"verdict\":{\"bottleneck\":\"%s\",\"confidence\":%.2f,\"gain\":%.3f,\"text\":",

@@ -199,7 +199,7 @@ static void add_summary(const struct page *page, const struct waterfall_run *run
     add_longest_idle(page, run);
 }
 
-/* ---- The waterfall ---- */
+/* --- The waterfall ---------------------------------------------------------------------------- */
 
 enum { LABEL_COLUMNS = 15 };
 

@@ -204,9 +204,12 @@ enum waterfall_bottleneck {
     WATERFALL_BOUND_CLIENT, /* too little was submitted */
 };
 
+/* A verdict with less confidence than this is called uncertain. */
+#define WATERFALL_CONFIDENT 0.5
+
 struct waterfall_verdict {
     enum waterfall_bottleneck bottleneck;
-    double confidence; /* 0 to 1; below 0.5 the text says "uncertain" */
+    double confidence; /* 0 to 1 */
     double gain;       /* expected factor on throughput if the advice is followed; 1: none */
     struct text text;  /* what, with its numbers, and what to change */
 };
@@ -227,8 +230,8 @@ struct waterfall_run {
     struct waterfall_distribution wall, synth, channel, device; /* complete jobs, partitions */
     struct waterfall_level jobs_level, synth_level, ready_level, device_level;
     double little_l, little_lambda_w; /* mean jobs there; arrival rate × mean time there */
-    double synth_elasticity;          /* b in "synthesis time grows with (synthesized at once)^b" */
-    bool synth_elasticity_known;
+    double synth_growth;              /* b in "synthesis time grows with (synthesized at once)^b" */
+    bool synth_growth_known;
     struct waterfall_step *path;
     size_t path_count, path_capacity;
     int64_t path_us[WATERFALL_PART_COUNT];

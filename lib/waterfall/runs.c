@@ -10,7 +10,7 @@
 
 enum { DEFAULT_GAP_US = 10000000, DEFAULT_WORKERS_PER_DEVICE = 2 };
 
-/* ---- Order ---- */
+/* --- Order ------------------------------------------------------------------------------------ */
 
 static int compare_partitions(const void *a, const void *b)
 {
@@ -123,7 +123,7 @@ static enum cuzk_status order_report(struct waterfall_report *report, struct cuz
     return CUZK_OK;
 }
 
-/* ---- Runs ---- */
+/* --- Runs ------------------------------------------------------------------------------------- */
 
 /* Labelled stretches of the log, in order. A stretch that another one begins in ends there. */
 struct labels {
@@ -242,7 +242,7 @@ static bool assign_jobs(struct waterfall_report *report, struct labels *labels, 
     return true;
 }
 
-/* ---- Devices ---- */
+/* --- Devices ---------------------------------------------------------------------------------- */
 
 enum { WORKERS_MAX = 1024 };
 

@@ -54,7 +54,7 @@ static void pass(struct replay *replay, uint64_t us, uint64_t order)
     sim_clock_pass(replay->clock, at_most(us, DURATION_MAX_US), order);
 }
 
-/* --- The work ---------------------------------------------------------------------- */
+/* --- The work --------------------------------------------------------------------------------- */
 
 static enum cuzk_status replay_admit(void *context, const struct request *request,
                                      char circuit_id[WORK_CIRCUIT_ID_BYTES], struct cuzk_error *err)
@@ -241,7 +241,7 @@ static enum cuzk_status open_engine(struct replay *replay, struct cuzk_error *er
     return engine_open(&options, &setup, &replay->engine, err);
 }
 
-/* --- The client -------------------------------------------------------------------- */
+/* --- The client ------------------------------------------------------------------------------- */
 
 static void note_result(void *context, const struct cuzk_result *result)
 {
@@ -295,7 +295,7 @@ static enum cuzk_status submit(struct replay *replay, size_t index, struct cuzk_
     return cuzk_engine_watch(replay->engine, job_id, 0, note_result, replay, NULL, err);
 }
 
-/* --- Time -------------------------------------------------------------------------- */
+/* --- Time ------------------------------------------------------------------------------------- */
 
 static enum cuzk_status add_jump(struct replay *replay, uint64_t sim_us, struct cuzk_error *err)
 {
@@ -393,7 +393,7 @@ static enum cuzk_status collect(struct replay *replay, struct waterfall_log *log
     return status;
 }
 
-/* --- All of it --------------------------------------------------------------------- */
+/* --- All of it -------------------------------------------------------------------------------- */
 
 static enum cuzk_status open_replay(struct replay *replay, struct cuzk_error *err)
 {

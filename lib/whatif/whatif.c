@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Knobs ------------------------------------------------------------------------- */
+/* --- Knobs ------------------------------------------------------------------------------------ */
 
 #define PHASE_MAP(X)                                                                               \
     X(RECEIVE, "receive")                                                                          \
@@ -122,7 +122,7 @@ static enum cuzk_status parse_knobs(const char *text, struct knobs *knobs, struc
     return CUZK_OK;
 }
 
-/* --- The run as it was ------------------------------------------------------------- */
+/* --- The run as it was ------------------------------------------------------------------------ */
 
 /* The number behind "key=" in a run's details; 0: not there. */
 static unsigned detail(const char *config, const char *key)
@@ -156,8 +156,12 @@ static double overlap_of(const struct waterfall_run *run, int32_t device)
     return 1;
 }
 
-/* Most of the time as many jobs as ever: then the client answers each end with a new request. */
-static const double closed_loop = 0.7;
+/* A mean number of jobs above this share of the highest shows a client that answers each end with a
+   new request. */
+#define CLOSED_LOOP 0.7
+
+/* GPU spans that overlap by more than this show more than one worker on a device. */
+#define OVERLAP_OF_WORKERS 1.05
 
 /* The existing system does not record when a request comes. If its log shows as many jobs at work
    as ever nearly all the time, others were waiting. */
@@ -167,7 +171,7 @@ static unsigned find_in_flight(const struct waterfall_report *report,
     bool arrivals_known = false;
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++)
         arrivals_known |= report->jobs[j].accepted_us >= 0;
-    if (run->jobs_level.mean <= closed_loop * run->jobs_level.max)
+    if (run->jobs_level.mean <= CLOSED_LOOP * run->jobs_level.max)
         return 0;
     return arrivals_known ? run->jobs_level.max : (unsigned)run->job_count;
 }
@@ -178,7 +182,7 @@ static void find_settings(const struct waterfall_report *report, const struct wa
     const char *config = run->config.data ? run->config.data : "";
     bool overlaps = false;
     for (size_t d = 0; d < run->device_count; d++)
-        overlaps |= overlap_of(run, run->devices[d].id) > 1.05;
+        overlaps |= overlap_of(run, run->devices[d].id) > OVERLAP_OF_WORKERS;
     *out = (struct cuzk_whatif_settings){
         .synthesis_workers = detail(config, "synth_workers"),
         .lookahead = detail(config, "lookahead"),
@@ -198,7 +202,7 @@ static void find_settings(const struct waterfall_report *report, const struct wa
         out->in_flight = find_in_flight(report, run);
 }
 
-/* --- The plan ---------------------------------------------------------------------- */
+/* --- The plan --------------------------------------------------------------------------------- */
 
 /* Moments, in order. */
 struct moments {
@@ -421,7 +425,7 @@ static void apply_settings(const struct knobs *knobs, const struct cuzk_whatif_s
     };
 }
 
-/* --- Replaying --------------------------------------------------------------------- */
+/* --- Replaying -------------------------------------------------------------------------------- */
 
 static void tell_run(const struct waterfall_run *run, struct cuzk_whatif_run *out)
 {
@@ -465,7 +469,7 @@ static enum cuzk_status replay(const struct draft *draft,
         .n_partitions = draft->n_partitions,
         .in_flight = settings->in_flight,
         .load_us = draft->load_us,
-        .growth = run->synth_elasticity_known ? run->synth_elasticity : 0,
+        .growth = run->synth_growth_known ? run->synth_growth : 0,
     };
     struct waterfall_log log = {0};
     struct waterfall_report report = {0};

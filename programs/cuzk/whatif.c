@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- text ----------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 static void add_numbers(struct text *out, const char *what, unsigned was, unsigned then)
 {
@@ -49,6 +49,10 @@ static void add_wrapped(struct text *out, const char *words)
     text_add(out, "\n");
 }
 
+/* A replay that is farther off the measured throughput than this left out something that
+   matters. */
+#define REPLAY_OFF_MAX 0.1
+
 static double change(double to, double from)
 {
     return from > 0 ? to / from - 1 : 0;
@@ -65,8 +69,9 @@ static void add_conclusion(struct text *out, const struct cuzk_whatif *w)
              "Predicted: %.2f times the throughput. The replay of the run as it was is %.1f %% off "
              "the measured throughput%s.",
              gain, 100 * fabs(off),
-             fabs(off) > 0.1 ? ": something that the replay leaves out mattered, so be careful"
-                             : "");
+             fabs(off) > REPLAY_OFF_MAX
+                 ? ": something that the replay leaves out mattered, so be careful"
+                 : "");
     text_add(out, "\n");
     add_wrapped(out, line);
     text_add(out, "\nThen: ");
@@ -100,7 +105,7 @@ static void add_text(struct text *out, const char *label, const char *knobs,
     add_conclusion(out, w);
 }
 
-/* ---- JSON ----------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static void add_json_run(struct text *out, const char *name, const struct cuzk_whatif_run *run)
 {

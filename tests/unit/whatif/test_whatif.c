@@ -22,7 +22,7 @@
 
 enum { JOBS_MAX = 64, PER_JOB_MAX = 10 };
 
-/* --- Made-up plans ----------------------------------------------------------------- */
+/* --- Made-up plans ---------------------------------------------------------------------------- */
 
 struct made {
     struct replay_plan plan;
@@ -97,7 +97,7 @@ static double seconds(const struct waterfall_run *run)
     return (double)(run->end_us - run->start_us) / 1e6;
 }
 
-/* --- The hunts --------------------------------------------------------------------- */
+/* --- The hunts -------------------------------------------------------------------------------- */
 
 static void test_the_device_waits_for_synthesis(void **state)
 {
@@ -196,7 +196,7 @@ static void test_the_device_is_the_wall(void **state)
     release(&e);
 }
 
-/* --- Predicted against measured ---------------------------------------------------- */
+/* --- Predicted against measured --------------------------------------------------------------- */
 
 /* Work that takes real time: synthesis sleeps, and the sim backend occupies the device. */
 enum { SLEEP_JOBS = 12, SLEEP_PARTITIONS = 4, SLEEP_SYNTH_MS = 90, SLEEP_DEVICE_MS = 50 };
@@ -490,7 +490,7 @@ static void test_a_log_without_labels_and_settings(void **state)
     release(&after);
 }
 
-/* --- Knobs ------------------------------------------------------------------------- */
+/* --- Knobs ------------------------------------------------------------------------------------ */
 
 static void test_knobs_that_are_none(void **state)
 {
