@@ -117,8 +117,8 @@ static void copy_label(char out[TRACE_LABEL_BYTES], const char *label)
     snprintf(out + KEEP, 18, "~%016llx", (unsigned long long)hash);
 }
 
-static void emit(const struct trace_scope *scope, enum trace_kind kind, int64_t value,
-                 const char *text, uint64_t time_ns)
+static void record_event(const struct trace_scope *scope, enum trace_kind kind, int64_t value,
+                         const char *text, uint64_t time_ns)
 {
     struct trace *trace = scope->trace;
     CHECK((unsigned)kind < TRACE_KIND_COUNT);
@@ -157,21 +157,21 @@ static void emit(const struct trace_scope *scope, enum trace_kind kind, int64_t 
 void trace_emit(const struct trace_scope *scope, enum trace_kind kind, int64_t value)
 {
     if (scope->trace)
-        emit(scope, kind, value, NULL, 0);
+        record_event(scope, kind, value, NULL, 0);
 }
 
 void trace_emit_text(const struct trace_scope *scope, enum trace_kind kind, int64_t value,
                      const char *text)
 {
     if (scope->trace)
-        emit(scope, kind, value, text, 0);
+        record_event(scope, kind, value, text, 0);
 }
 
 void trace_emit_at(const struct trace_scope *scope, enum trace_kind kind, int64_t value,
                    uint64_t time_ns)
 {
     if (scope->trace)
-        emit(scope, kind, value, NULL, time_ns);
+        record_event(scope, kind, value, NULL, time_ns);
 }
 
 uint64_t trace_dropped(struct trace *trace)
@@ -221,7 +221,7 @@ static void write_output(struct trace *trace)
     trace->output_len = 0;
 }
 
-static void put_out(struct trace *trace, const struct trace_record *record)
+static void put_out_record(struct trace *trace, const struct trace_record *record)
 {
     if (trace->fd >= 0) {
         if (trace->output_len + TRACE_LINE_BYTES > OUTPUT_BYTES)
@@ -258,12 +258,12 @@ static void report_drops(struct trace *trace)
         .kind = TRACE_DROPPED,
     };
     trace->dropped_reported = dropped;
-    put_out(trace, &record);
+    put_out_record(trace, &record);
 }
 
 /* One round: everything that is old enough (with `all`: everything) goes out in order of time;
    `order` keeps the events of one thread in their order. */
-static void drain(struct trace *trace, bool all)
+static void drain_rings(struct trace *trace, bool all)
 {
     int64_t now = (int64_t)(clock_now_ns() - trace->epoch_ns);
     for (struct ring *ring = atomic_load(&trace->rings); ring; ring = ring->next)
@@ -273,7 +273,7 @@ static void drain(struct trace *trace, bool all)
     size_t ready = 0;
     while (ready < trace->pending_count &&
            (all || trace->pending[ready].time_ns <= now - HOLD_BACK_NS))
-        put_out(trace, &trace->pending[ready++]);
+        put_out_record(trace, &trace->pending[ready++]);
     trace->pending_count -= ready;
     if (ready)
         memmove(trace->pending, trace->pending + ready,
@@ -301,7 +301,7 @@ static void *write_loop(void *argument)
         bool flush = trace->flushes_done != asked;
         pthread_mutex_unlock(&trace->mutex);
 
-        drain(trace, stop || flush);
+        drain_rings(trace, stop || flush);
         pthread_mutex_lock(&trace->mutex);
         trace->flushes_done = asked;
         pthread_cond_broadcast(&trace->done);
@@ -310,7 +310,7 @@ static void *write_loop(void *argument)
     return NULL;
 }
 
-static void free_timeline(struct trace *trace)
+static void free_trace(struct trace *trace)
 {
     for (struct ring *ring = atomic_load(&trace->rings); ring;) {
         struct ring *next = ring->next;
@@ -365,20 +365,20 @@ enum cuzk_status trace_create(const struct trace_options *options, struct trace 
     trace->output = mem_alloc(OUTPUT_BYTES, 1);
     trace->history = mem_alloc(options->history_events, sizeof *trace->history);
     if (!trace->output || !trace->history) {
-        free_timeline(trace);
+        free_trace(trace);
         return error_set(err, CUZK_NO_MEMORY, "no memory for a timeline of %u events",
                          options->history_events);
     }
     int failure = pthread_key_create(&trace->ring_key, release_ring);
     if (failure) {
-        free_timeline(trace);
+        free_trace(trace);
         return error_errno(err, CUZK_RESOURCE_EXHAUSTED, failure, "timeline: no thread key");
     }
     init_locks(trace);
     failure = start_writer(trace);
     if (failure) {
         pthread_key_delete(trace->ring_key);
-        free_timeline(trace);
+        free_trace(trace);
         return error_errno(err, CUZK_RESOURCE_EXHAUSTED, failure, "timeline: no writer thread");
     }
     *out = trace;
@@ -398,7 +398,7 @@ void trace_destroy(struct trace *trace)
     pthread_cond_destroy(&trace->wake);
     pthread_cond_destroy(&trace->done);
     pthread_mutex_destroy(&trace->mutex);
-    free_timeline(trace);
+    free_trace(trace);
 }
 
 void trace_flush(struct trace *trace)

@@ -146,7 +146,7 @@ static size_t unescape(struct slice in, char *out)
     return len;
 }
 
-static bool intern(struct waterfall_log *log, struct slice slice, uint32_t *index)
+static bool intern_string(struct waterfall_log *log, struct slice slice, uint32_t *index)
 {
     char buffer[LINE_MAX_BYTES];
     *index = 0;
@@ -192,7 +192,8 @@ static const char *parse_details(struct waterfall_log *log, struct slice details
             other_len += piece.len;
         }
     }
-    return intern(log, (struct slice){other, other_len}, &event->text) ? NULL : out_of_memory;
+    return intern_string(log, (struct slice){other, other_len}, &event->text) ? NULL
+                                                                              : out_of_memory;
 }
 
 /* The details without which a classic event cannot be placed; they are last on their lines, so
@@ -234,7 +235,7 @@ static const char *parse_event(struct waterfall_log *log, struct slice rest,
         .device = WATERFALL_NONE,
         .kind = (uint16_t)kind,
     };
-    if (!intern(log, job, &event->label))
+    if (!intern_string(log, job, &event->label))
         return out_of_memory;
     if (is_classic(kind) && event->label == 0)
         return "no job id";
@@ -244,7 +245,7 @@ static const char *parse_event(struct waterfall_log *log, struct slice rest,
     return why;
 }
 
-static void skip(struct waterfall_log *log, struct slice line, const char *why)
+static void skip_line(struct waterfall_log *log, struct slice line, const char *why)
 {
     if (log->lines_skipped++ >= WATERFALL_SKIPPED_MAX)
         return;
@@ -306,7 +307,7 @@ static bool add_line(struct waterfall_log *log, struct slice line, bool terminat
     if (why == out_of_memory)
         return false;
     if (why) {
-        skip(log, line, why);
+        skip_line(log, line, why);
         return true;
     }
     event.line = (uint32_t)(log->lines_total < UINT32_MAX ? log->lines_total : UINT32_MAX);

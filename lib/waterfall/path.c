@@ -53,8 +53,8 @@ static int compare_moments(const void *a, const void *b)
 }
 
 /* The latest moment of a device not after time_us that is not `except`; NULL: none. */
-static const struct moment *latest(const struct moments *moments, int32_t device, int64_t time_us,
-                                   uint32_t except)
+static const struct moment *find_latest(const struct moments *moments, int32_t device,
+                                        int64_t time_us, uint32_t except)
 {
     struct moment key = {time_us, device, UINT32_MAX};
     size_t low = 0, high = moments->count;
@@ -75,7 +75,7 @@ static int64_t freed_us(const struct waterfall_partition *p)
     return p->sent_us > p->synth_end_us ? p->sent_us : p->synth_end_us;
 }
 
-static void collect(struct path *path, size_t from, size_t to)
+static void collect_moments(struct path *path, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++) {
         const struct waterfall_partition *p = &path->report->partitions[i];
@@ -121,8 +121,8 @@ static void add_step(void *context, int64_t start_us, int64_t end_us, enum water
 }
 
 /* Explains the time from start to what is already explained, as it looked to a partition. */
-static void explain(struct path *path, uint32_t job, const struct waterfall_partition *p,
-                    int64_t start_us)
+static void explain_since(struct path *path, uint32_t job, const struct waterfall_partition *p,
+                          int64_t start_us)
 {
     if (start_us < path->from_us)
         start_us = path->from_us;
@@ -174,7 +174,7 @@ static const struct waterfall_partition *blocked_by_device(const struct path *pa
                                                            const struct waterfall_partition *p)
 {
     uint32_t self = (uint32_t)(p - path->report->partitions);
-    const struct moment *m = latest(&path->device_ends, p->device, p->gpu_start_us, self);
+    const struct moment *m = find_latest(&path->device_ends, p->device, p->gpu_start_us, self);
     return m && m->time_us > p->sent_us ? &path->report->partitions[m->index] : NULL;
 }
 
@@ -189,51 +189,51 @@ static const struct waterfall_partition *before_synthesis(struct path *path,
     int64_t ready = ready_us(path->report, p->job);
     *synth = NULL;
     if (waited_for_memory(path->report, p)) {
-        const struct moment *m = latest(&path->all_ends, 0, p->synth_start_us, self);
+        const struct moment *m = find_latest(&path->all_ends, 0, p->synth_start_us, self);
         if (m && m->time_us > ready) {
-            explain(path, p->job, p, m->time_us);
+            explain_since(path, p->job, p, m->time_us);
             return &partitions[m->index];
         }
     }
-    const struct moment *m = latest(&path->synth_frees, 0, p->synth_start_us, self);
+    const struct moment *m = find_latest(&path->synth_frees, 0, p->synth_start_us, self);
     if (!m || m->time_us <= ready)
         return NULL;
     const struct waterfall_partition *q = &partitions[m->index];
-    explain(path, p->job, p, m->time_us);
-    const struct moment *end = latest(&path->all_ends, 0, m->time_us, m->index);
+    explain_since(path, p->job, p, m->time_us);
+    const struct moment *end = find_latest(&path->all_ends, 0, m->time_us, m->index);
     if (end && end->time_us > q->synth_end_us) {
-        explain(path, q->job, q, end->time_us); /* it had waited for room in the channel */
+        explain_since(path, q->job, q, end->time_us); /* it had waited for room in the channel */
         return &partitions[end->index];
     }
-    explain(path, q->job, q, q->synth_end_us);
+    explain_since(path, q->job, q, q->synth_end_us);
     *synth = q;
     return NULL;
 }
 
 /* Follows a job from its end to its beginning, by way of other jobs' partitions. */
-static void follow(struct path *path, uint32_t job, size_t *steps_left)
+static void follow_job(struct path *path, uint32_t job, size_t *steps_left)
 {
     const struct waterfall_report *report = path->report;
     const struct waterfall_partition *p = split_last_partition(report, &report->jobs[job]);
     if (!p || !p->complete) {
-        explain(path, job, p, report->jobs[job].start_us);
+        explain_since(path, job, p, report->jobs[job].start_us);
         return;
     }
     while (*steps_left && !path->failed && path->at_us > path->from_us) {
         (*steps_left)--;
-        explain(path, p->job, p, p->gpu_start_us);
+        explain_since(path, p->job, p, p->gpu_start_us);
         const struct waterfall_partition *q = blocked_by_device(path, p);
         if (q) {
-            explain(path, p->job, p, q->gpu_end_us);
+            explain_since(path, p->job, p, q->gpu_end_us);
             p = q;
             continue;
         }
         for (q = NULL; !q && *steps_left && path->at_us > path->from_us; (*steps_left)--) {
             const struct waterfall_partition *synth;
-            explain(path, p->job, p, p->synth_start_us);
+            explain_since(path, p->job, p, p->synth_start_us);
             q = before_synthesis(path, p, &synth);
             if (!q && !synth) {
-                explain(path, p->job, p, report->jobs[p->job].start_us);
+                explain_since(path, p->job, p, report->jobs[p->job].start_us);
                 return;
             }
             p = q ? q : synth;
@@ -241,22 +241,22 @@ static void follow(struct path *path, uint32_t job, size_t *steps_left)
     }
 }
 
-static void walk_back(struct path *path, size_t steps_max)
+static void walk_run(struct path *path, size_t steps_max)
 {
     path->of_job = WATERFALL_NO_JOB;
     path->from_us = path->run->start_us;
     path->at_us = path->run->end_us;
     while (path->at_us > path->from_us && steps_max && !path->failed) {
         int64_t before = path->at_us;
-        const struct moment *m = latest(&path->job_ends, 0, path->at_us, WATERFALL_NO_JOB);
+        const struct moment *m = find_latest(&path->job_ends, 0, path->at_us, WATERFALL_NO_JOB);
         if (!m)
             break;
-        explain(path, WATERFALL_NO_JOB, NULL, m->time_us);
-        follow(path, m->index, &steps_max);
+        explain_since(path, WATERFALL_NO_JOB, NULL, m->time_us);
+        follow_job(path, m->index, &steps_max);
         if (path->at_us == before)
             break; /* only with events missing */
     }
-    explain(path, WATERFALL_NO_JOB, NULL, path->from_us);
+    explain_since(path, WATERFALL_NO_JOB, NULL, path->from_us);
 }
 
 /* The path of a job ends where it began. Where it leads through jobs that began later, what is left
@@ -267,8 +267,8 @@ static void walk_job(struct path *path, uint32_t job, size_t steps_max)
     path->of_job = job;
     path->from_us = of->start_us;
     path->at_us = of->end_us;
-    follow(path, job, &steps_max);
-    explain(path, job, split_last_partition(path->report, of), of->start_us);
+    follow_job(path, job, &steps_max);
+    explain_since(path, job, split_last_partition(path->report, of), of->start_us);
 }
 
 enum cuzk_status path_find(struct waterfall_report *report, struct waterfall_run *run,
@@ -287,9 +287,9 @@ enum cuzk_status path_find(struct waterfall_report *report, struct waterfall_run
     path.all_ends.list = moments + (to - from);
     path.synth_frees.list = moments + 2 * (to - from);
     path.job_ends.list = moments + 3 * (to - from);
-    collect(&path, from, to);
+    collect_moments(&path, from, to);
     size_t steps_max = 4 * (to - from) + run->job_count + 4;
-    walk_back(&path, steps_max);
+    walk_run(&path, steps_max);
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++)
         walk_job(&path, (uint32_t)j, steps_max < 10000 ? steps_max : 10000);
     mem_free(moments);

@@ -17,7 +17,7 @@ struct page {
     const struct waterfall_style *style;
 };
 
-static double ms(int64_t time_us)
+static double in_ms(int64_t time_us)
 {
     return (double)time_us / 1000;
 }
@@ -97,7 +97,7 @@ static void add_rect(struct text *out, const struct waterfall_run *run, const ch
     if (start_us < 0 || end_us < start_us)
         return;
     text_add(out, "<rect class=\"%s\" x=\"%.3f\" y=\"%u\" width=\"%.3f\" height=\"%u\"", class,
-             ms(start_us - run->start_us), y, ms(end_us - start_us), height);
+             in_ms(start_us - run->start_us), y, in_ms(end_us - start_us), height);
     if (words)
         text_add(out, " data-w=\"%s\"", words);
     text_add(out, "/>");
@@ -251,7 +251,7 @@ static void add_chart(const struct page *page, const struct waterfall_run *run, 
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++)
         is_drawn(page, j, &drawn, &lanes);
     size_t height = run->device_count * DEVICE_HEIGHT + lanes * LANE_HEIGHT;
-    double total = ms(run->end_us - run->start_us);
+    double total = in_ms(run->end_us - run->start_us);
     add_legend(out, run);
     text_add(
         out,
@@ -270,7 +270,7 @@ static void add_chart(const struct page *page, const struct waterfall_run *run, 
              "this run: devices, then jobs with their partitions; the tables below say the same\" "
              "aria-describedby=\"keys-%zu\" height=\"%zu\" viewBox=\"0 0 %.3f %zu\" "
              "preserveAspectRatio=\"none\" data-start=\"%.3f\" data-total=\"%.3f\">\n",
-             index, height, total, height, ms(run->start_us), total);
+             index, height, total, height, in_ms(run->start_us), total);
     add_lanes(page, run);
     text_add(out,
              "</svg>\n<div class=\"axis\" aria-hidden=\"true\"><span>%.3f s</span>"
@@ -307,7 +307,7 @@ static void add_level(int32_t *levels, const struct waterfall_run *run, int64_t 
     levels[bin_of(run, end_us)]--;
 }
 
-static void add_line(struct text *out, const char *class, const int32_t *levels, int32_t top)
+static void add_level_line(struct text *out, const char *class, const int32_t *levels, int32_t top)
 {
     int32_t now = 0;
     text_add(out, "<polyline class=\"%s\" points=\"", class);
@@ -345,10 +345,10 @@ static void add_levels(const struct page *page, const struct waterfall_run *run)
         run->jobs_level.mean, run->jobs_level.max, run->synth_level.mean, run->synth_level.max,
         run->ready_level.mean, run->ready_level.max, run->device_level.mean, top, BINS - 1);
     if (top > 0) {
-        add_line(page->out, "l-jobs", levels.jobs, (int32_t)top);
-        add_line(page->out, "l-synth", levels.synth, (int32_t)top);
-        add_line(page->out, "l-ready", levels.ready, (int32_t)top);
-        add_line(page->out, "l-device", levels.device, (int32_t)top);
+        add_level_line(page->out, "l-jobs", levels.jobs, (int32_t)top);
+        add_level_line(page->out, "l-synth", levels.synth, (int32_t)top);
+        add_level_line(page->out, "l-ready", levels.ready, (int32_t)top);
+        add_level_line(page->out, "l-device", levels.device, (int32_t)top);
     }
     text_add(page->out, "</svg>\n");
 }

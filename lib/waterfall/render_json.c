@@ -1,4 +1,5 @@
 /* The report for programs. */
+#include "base/check.h"
 #include "waterfall/format.h"
 #include "waterfall/style.h"
 
@@ -21,7 +22,7 @@ static void add_distribution(struct text *out, const char *name,
     } fields[] = {{"min", d->min}, {"mean", d->mean}, {"p50", d->p50}, {"p90", d->p90},
                   {"p95", d->p95}, {"p99", d->p99},   {"max", d->max}};
     text_add(out, "\"%s\":{\"count\":%zu", name, d->count);
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
         text_add(out, ",\"%s\":", fields[i].name);
         format_ms(out, d->count ? fields[i].value : WATERFALL_NONE);
     }

@@ -219,7 +219,7 @@ static size_t column_of(const struct lane *lane, int64_t time_us)
 }
 
 /* Later paint covers earlier paint; a span shows in at least one column. */
-static void paint(struct lane *lane, int64_t start_us, int64_t end_us, enum paint with)
+static void paint_span(struct lane *lane, int64_t start_us, int64_t end_us, enum paint with)
 {
     if (start_us < 0 || end_us < start_us)
         return;
@@ -255,12 +255,12 @@ static void paint_partition(struct lane *lane, const struct waterfall_partition 
         if (stages[s] < 0)
             continue;
         if (next == WATERFALL_STAGE_COUNT)
-            paint(lane, stages[s], job->end_us, PAINT_OPEN);
+            paint_span(lane, stages[s], job->end_us, PAINT_OPEN);
         else
-            paint(lane, stages[s], stages[next], next == s + 1 ? with[s] : PAINT_OPEN);
+            paint_span(lane, stages[s], stages[next], next == s + 1 ? with[s] : PAINT_OPEN);
     }
     if (p->synth_start_us < 0)
-        paint(lane, job->start_us, job->start_us, PAINT_OPEN);
+        paint_span(lane, job->start_us, job->start_us, PAINT_OPEN);
 }
 
 static void add_job_lanes(const struct page *page, const struct waterfall_run *run,
@@ -276,11 +276,11 @@ static void add_job_lanes(const struct page *page, const struct waterfall_run *r
     text_add(page->out, "%-*s|", LABEL_COLUMNS, label.data ? label.data : "");
     page->out->failed |= label.failed;
     text_free(&label);
-    paint(&lane, job->start_us, job->end_us, PAINT_BEFORE);
+    paint_span(&lane, job->start_us, job->end_us, PAINT_BEFORE);
     for (size_t i = report->job_intervals[index]; i < report->job_intervals[index + 1]; i++) {
         const struct waterfall_interval *interval = &report->intervals[i];
         if (interval->span == TRACE_SPAN_VERIFY || interval->span == TRACE_SPAN_FINISH)
-            paint(&lane, interval->start_us, interval->end_us, PAINT_AFTER);
+            paint_span(&lane, interval->start_us, interval->end_us, PAINT_AFTER);
     }
     if (alone && job->partition_count)
         paint_partition(&lane, &report->partitions[job->partitions], job);

@@ -18,7 +18,8 @@ struct claims {
     size_t count;
 };
 
-static void claim(struct claims *claims, int64_t start_us, int64_t end_us, enum waterfall_part part)
+static void add_claim(struct claims *claims, int64_t start_us, int64_t end_us,
+                      enum waterfall_part part)
 {
     if (start_us >= 0 && end_us > start_us && claims->count < CLAIMS_MAX)
         claims->list[claims->count++] = (struct claim){start_us, end_us, part, 2 * (int)part};
@@ -30,12 +31,12 @@ static void claim_interval(struct claims *claims, const struct waterfall_interva
                            enum waterfall_part part)
 {
     size_t before = claims->count;
-    claim(claims, interval->start_us, interval->end_us, part);
+    add_claim(claims, interval->start_us, interval->end_us, part);
     if (part == WATERFALL_PART_SRS && interval->worker >= 0 && claims->count > before)
         claims->list[before].rank = 2 * WATERFALL_PART_LOCK + 1;
 }
 
-static enum waterfall_part part_of(enum trace_span span)
+static enum waterfall_part part_of_span(enum trace_span span)
 {
     switch (span) {
     case TRACE_SPAN_RPC:
@@ -95,15 +96,15 @@ static void claim_partition(struct claims *claims, const struct waterfall_job *j
 {
     if (job->first_synth_us >= 0 && (ready_us < 0 || job->first_synth_us < ready_us))
         ready_us = job->first_synth_us;
-    claim(claims, ready_us, last->synth_start_us, WATERFALL_PART_WORKER);
-    claim(claims, last->synth_start_us, last->synth_end_us, WATERFALL_PART_SYNTH);
-    claim(claims, last->sent_us, last->picked_us, WATERFALL_PART_CHANNEL);
-    claim(claims, last->picked_us, last->gpu_start_us, WATERFALL_PART_LOCK);
-    claim(claims, last->gpu_start_us, last->gpu_end_us, WATERFALL_PART_DEVICE);
+    add_claim(claims, ready_us, last->synth_start_us, WATERFALL_PART_WORKER);
+    add_claim(claims, last->synth_start_us, last->synth_end_us, WATERFALL_PART_SYNTH);
+    add_claim(claims, last->sent_us, last->picked_us, WATERFALL_PART_CHANNEL);
+    add_claim(claims, last->picked_us, last->gpu_start_us, WATERFALL_PART_LOCK);
+    add_claim(claims, last->gpu_start_us, last->gpu_end_us, WATERFALL_PART_DEVICE);
 }
 
 /* The part of the moments between two neighbouring bounds of claims. */
-static enum waterfall_part winner(const struct claims *claims, int64_t at_us)
+static enum waterfall_part find_winner(const struct claims *claims, int64_t at_us)
 {
     const struct claim *best = NULL;
     for (size_t i = 0; i < claims->count; i++) {
@@ -138,7 +139,7 @@ void split_window(const struct waterfall_report *report, uint32_t job,
         bool whole = interval->partition == WATERFALL_NONE;
         if (!whole && (!partition || interval->partition != partition->index))
             continue;
-        enum waterfall_part part = part_of((enum trace_span)interval->span);
+        enum waterfall_part part = part_of_span((enum trace_span)interval->span);
         /* A job with more intervals than this is no real one; its partition keeps its place. */
         if (part != WATERFALL_PART_OTHER && claims.count < CLAIMS_MAX - PARTITION_CLAIMS)
             claim_interval(&claims, interval, part);
@@ -150,7 +151,7 @@ void split_window(const struct waterfall_report *report, uint32_t job,
         claim_partition(&claims, &report->jobs[job], partition, ready_us);
     for (int64_t at = start_us; at < end_us;) {
         int64_t next = next_bound(&claims, at, end_us);
-        visit(context, at, next, winner(&claims, at));
+        visit(context, at, next, find_winner(&claims, at));
         at = next;
     }
 }

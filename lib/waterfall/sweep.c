@@ -323,7 +323,7 @@ static void add_level(struct waterfall_level *level, int32_t now, int64_t for_us
 }
 
 /* Accounts for the time between two edges, in which nothing changed. */
-static void account(struct sweep *sweep, int64_t start_us, int64_t end_us)
+static void account_stretch(struct sweep *sweep, int64_t start_us, int64_t end_us)
 {
     struct waterfall_run *run = sweep->run;
     int64_t for_us = end_us - start_us;
@@ -352,7 +352,7 @@ static void account(struct sweep *sweep, int64_t start_us, int64_t end_us)
     add_level(&run->device_level, busy, for_us);
 }
 
-static void apply(struct sweep *sweep, const struct edge *edge)
+static void apply_edge(struct sweep *sweep, const struct edge *edge)
 {
     if (edge->counter < COUNT_PER_DEVICE)
         sweep->system[edge->counter] += edge->delta;
@@ -373,7 +373,7 @@ static int32_t most_syntheses(const struct sweep *sweep)
     return most;
 }
 
-static void walk(struct sweep *sweep)
+static void walk_edges(struct sweep *sweep)
 {
     struct waterfall_run *run = sweep->run;
     int64_t at = run->start_us;
@@ -383,12 +383,12 @@ static void walk(struct sweep *sweep)
     for (size_t i = 0; i < sweep->count && !sweep->failed; i++) {
         const struct edge *edge = &sweep->edges[i];
         if (edge->time_us > at)
-            account(sweep, at, edge->time_us);
+            account_stretch(sweep, at, edge->time_us);
         at = edge->time_us;
-        apply(sweep, edge);
+        apply_edge(sweep, edge);
     }
     if (at < run->end_us)
-        account(sweep, at, run->end_us);
+        account_stretch(sweep, at, run->end_us);
 }
 
 static void finish_levels(struct waterfall_run *run)
@@ -410,7 +410,7 @@ enum cuzk_status sweep_run(struct waterfall_report *report, struct waterfall_run
         add_edges(&sweep);
     if (!sweep.failed) {
         sort_edges(&sweep);
-        walk(&sweep);
+        walk_edges(&sweep);
         finish_levels(run);
     }
     mem_free(sweep.edges);

@@ -69,7 +69,7 @@ static void wait_inside(struct sim_clock *clock, struct waiter *waiter)
     pthread_cond_destroy(&waiter->turn);
 }
 
-static void let_go(struct sim_clock *clock, struct waiter *waiter)
+static void release_waiter(struct sim_clock *clock, struct waiter *waiter)
 {
     struct waiter **link = &clock->waiters;
     while (*link != waiter)
@@ -118,7 +118,7 @@ void sim_clock_unlock(struct sim_clock *clock, struct sim_lock *lock)
     struct waiter *next = first_waiter(clock, lock);
     lock->held = next != NULL;
     if (next)
-        let_go(clock, next);
+        release_waiter(clock, next);
     pthread_mutex_unlock(&clock->mutex);
 }
 
@@ -171,7 +171,7 @@ void sim_clock_advance(struct sim_clock *clock, uint64_t to_us)
     clock->now_us = to_us;
     struct waiter *first = first_waiter(clock, NULL);
     if (first && first->until_us <= to_us)
-        let_go(clock, first);
+        release_waiter(clock, first);
     pthread_mutex_unlock(&clock->mutex);
 }
 
@@ -180,6 +180,6 @@ void sim_clock_end(struct sim_clock *clock)
     pthread_mutex_lock(&clock->mutex);
     clock->ended = true;
     while (clock->waiters)
-        let_go(clock, clock->waiters);
+        release_waiter(clock, clock->waiters);
     pthread_mutex_unlock(&clock->mutex);
 }
