@@ -120,10 +120,10 @@ static void test_the_device_waits_for_synthesis(void **state)
     assert_non_null(advice);
     assert_int_equal(sscanf(advice, ">= %u synthesis workers", &workers), 1);
     char knobs[32];
-    struct cuzk_whatif answer;
+    struct whatif_answer answer;
     struct cuzk_error err;
     snprintf(knobs, sizeof knobs, "synth=%u", workers);
-    assert_ok(cuzk_whatif(&e.report, 0, knobs, &answer, &err), err);
+    assert_ok(whatif_run(&e.report, 0, knobs, &answer, &err), err);
     assert_int_equal(answer.jobs, 20);
     assert_int_equal(answer.partitions, 200);
     assert_int_equal(answer.was.synthesis_workers, 10);
@@ -161,9 +161,9 @@ static void test_more_workers_only_slow_each_other(void **state)
 
     /* The replay knows it too: twice the workers bring next to nothing, and about what the run
        with twice the workers measured. */
-    struct cuzk_whatif answer;
+    struct whatif_answer answer;
     struct cuzk_error err;
-    assert_ok(cuzk_whatif(&e.report, 0, "synth=12", &answer, &err), err);
+    assert_ok(whatif_run(&e.report, 0, "synth=12", &answer, &err), err);
     assert_true(answer.predicted.proofs_per_minute < 1.2 * answer.measured.proofs_per_minute);
     assert_true(fabs(answer.predicted.wall_s / seconds(&e.report.runs[1]) - 1) < 0.1);
     release(&e);
@@ -182,13 +182,13 @@ static void test_the_device_is_the_wall(void **state)
     assert_int_equal(run->verdict.bottleneck, WATERFALL_BOUND_DEVICE);
     assert_true(run->verdict.confidence >= 0.7);
 
-    struct cuzk_whatif answer;
+    struct whatif_answer answer;
     struct cuzk_error err;
-    assert_ok(cuzk_whatif(&e.report, 0, "synth=20", &answer, &err), err);
+    assert_ok(whatif_run(&e.report, 0, "synth=20", &answer, &err), err);
     assert_true(fabs(answer.predicted.wall_s / answer.measured.wall_s - 1) < 0.06);
-    assert_ok(cuzk_whatif(&e.report, 0, "faster=device:2,synth=30", &answer, &err), err);
+    assert_ok(whatif_run(&e.report, 0, "faster=device:2,synth=30", &answer, &err), err);
     assert_true(answer.predicted.wall_s < 0.6 * answer.measured.wall_s);
-    assert_ok(cuzk_whatif(&e.report, 0, "devices=2,synth=30,lookahead=9", &answer, &err), err);
+    assert_ok(whatif_run(&e.report, 0, "devices=2,synth=30,lookahead=9", &answer, &err), err);
     assert_true(answer.predicted.wall_s < 0.6 * answer.measured.wall_s);
     assert_int_equal(answer.then.devices, 2);
     assert_int_equal(answer.then.lookahead, 9);
@@ -420,12 +420,12 @@ static void test_the_prediction_is_what_is_measured(void **state)
     double off = 1, as_it_was = 1;
     for (unsigned tries = 0; tries < 5 && (off > 0.05 || as_it_was > 0.05); tries++) {
         struct explained before, after;
-        struct cuzk_whatif answer;
+        struct whatif_answer answer;
         struct cuzk_error err;
         measure(&a, &before);
-        assert_ok(cuzk_whatif(&before.report, 0, "synth=4,lookahead=3,devices=2,workers=2", &answer,
-                              &err),
-                  err);
+        assert_ok(
+            whatif_run(&before.report, 0, "synth=4,lookahead=3,devices=2,workers=2", &answer, &err),
+            err);
         measure(&b, &after);
         double measured = SLEEP_JOBS * 60 / seconds(&after.report.runs[0]);
         off = off_by(answer.predicted.proofs_per_minute, measured);
@@ -474,10 +474,10 @@ static void test_a_log_without_labels_and_settings(void **state)
 {
     (void)state;
     struct explained before, after;
-    struct cuzk_whatif answer;
+    struct whatif_answer answer;
     struct cuzk_error err;
     model_run(10, 1, &before);
-    assert_ok(cuzk_whatif(&before.report, 0, "synth=17", &answer, &err), err);
+    assert_ok(whatif_run(&before.report, 0, "synth=17", &answer, &err), err);
     assert_int_equal(answer.was.synthesis_workers, 10); /* as many as were seen at once */
     assert_int_equal(answer.was.in_flight, 20);         /* all that are not at work wait */
     double measured = model_run(17, 1, &after);
@@ -518,9 +518,9 @@ static void test_knobs_that_are_none(void **state)
     replay_hunt(&made, &e);
     explain(&e);
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-        struct cuzk_whatif answer;
+        struct whatif_answer answer;
         struct cuzk_error err = {0};
-        assert_int_equal(cuzk_whatif(&e.report, 0, bad[i], &answer, &err), CUZK_INVALID_ARGUMENT);
+        assert_int_equal(whatif_run(&e.report, 0, bad[i], &answer, &err), CUZK_INVALID_ARGUMENT);
         assert_non_null(strstr(err.text, "expected"));
     }
     release(&e);
@@ -532,11 +532,11 @@ static void test_a_run_without_a_whole_job_is_refused(void **state)
     static const char text[] = "TIMELINE,5,SYNTH_START,a,partition=0\n"
                                "TIMELINE,9,SYNTH_END,a,partition=0,synth_ms=4\n";
     struct explained e = {0};
-    struct cuzk_whatif answer;
+    struct whatif_answer answer;
     struct cuzk_error err = {0};
     assert_ok(waterfall_log_read_bytes(&e.log, text, sizeof text - 1, &err), err);
     assert_ok(waterfall_analyse(&e.log, NULL, &e.report, &err), err);
-    assert_int_equal(cuzk_whatif(&e.report, 0, "synth=2", &answer, &err), CUZK_FAILED_PRECONDITION);
+    assert_int_equal(whatif_run(&e.report, 0, "synth=2", &answer, &err), CUZK_FAILED_PRECONDITION);
     release(&e);
 }
 
@@ -546,7 +546,7 @@ static void test_a_log_of_nonsense(void **state)
     (void)state;
     struct explained e = {0};
     struct text text = {0};
-    struct cuzk_whatif answer;
+    struct whatif_answer answer;
     struct cuzk_error err = {0};
     const unsigned long long synth_ms = 10000000000ULL;
     for (unsigned p = 0; p < 30; p++) {
@@ -565,7 +565,7 @@ static void test_a_log_of_nonsense(void **state)
     assert_ok(waterfall_log_read_bytes(&e.log, text.data, text.len, &err), err);
     assert_ok(waterfall_analyse(&e.log, NULL, &e.report, &err), err);
     assert_ok(
-        cuzk_whatif(&e.report, 0, "faster=synth:0.001,faster=device:0.001,synth=7", &answer, &err),
+        whatif_run(&e.report, 0, "faster=synth:0.001,faster=device:0.001,synth=7", &answer, &err),
         err);
     assert_int_equal(answer.partitions, 30);
     assert_true(answer.predicted.wall_s > 30 * 86000.0); /* a day each on the device */
