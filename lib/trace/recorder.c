@@ -28,7 +28,7 @@ enum { DEFAULT_RING_EVENTS = 2048, DRAIN_PERIOD_MS = 20, OUTPUT_BYTES = 4096 };
 #define HOLD_BACK_NS 20000000
 
 struct ring {
-    struct ring *next; /* in the timeline's list; set before the ring is published */
+    struct ring *next; /* in the recorder's list; set before the ring is published */
     _Alignas(64) atomic_uint_fast64_t head; /* events ever put in, by the owning thread */
     atomic_uint_fast64_t dropped;
     _Alignas(64) atomic_uint_fast64_t tail; /* events ever taken out, by the writer */
@@ -73,8 +73,8 @@ static void release_ring(void *ring)
     atomic_store_explicit(&((struct ring *)ring)->owned, false, memory_order_release);
 }
 
-/* The ring of a thread that emits for the first time: one that an ended thread left, or a new one.
- */
+/* The ring of a thread that emits for the first time: a ring that an ended thread left, or a new
+   one. */
 static struct ring *adopt_ring(struct trace *trace)
 {
     struct ring *ring = atomic_load(&trace->rings);
@@ -100,8 +100,8 @@ static struct ring *adopt_ring(struct trace *trace)
     return ring;
 }
 
-/* Copies a label; one that is too long keeps its beginning and gets a hash (FNV-1a) of all of it.
- */
+/* Copies a label. A label that is too long keeps its beginning and gets a hash (FNV-1a) of the
+   whole. */
 static void copy_label(char out[TRACE_LABEL_BYTES], const char *label)
 {
     size_t len = strnlen(label, TRACE_LABEL_BYTES);
@@ -215,7 +215,7 @@ static void write_output(struct trace *trace)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            break; /* nobody to tell: the log's reader is gone or its disk is full */
+            break; /* the log's reader is gone or its disk is full: no place to report it */
         done += (size_t)n;
     }
     trace->output_len = 0;
@@ -261,8 +261,8 @@ static void report_drops(struct trace *trace)
     put_out_record(trace, &record);
 }
 
-/* One round: everything that is old enough (with `all`: everything) goes out in order of time;
-   `order` keeps the events of one thread in their order. */
+/* One round: all events that are old enough (with `all`: all events) go out in order of time. A
+   record's `order` keeps the events of one thread in their order. */
 static void drain_rings(struct trace *trace, bool all)
 {
     int64_t now = (int64_t)(clock_now_ns() - trace->epoch_ns);

@@ -1,4 +1,4 @@
-/* The reader: lines of any origin to events. */
+/* The reader: lines of any origin become events. */
 #include "waterfall/log.h"
 
 #include "base/error.h"
@@ -157,7 +157,7 @@ static bool intern_string(struct waterfall_log *log, struct slice slice, uint32_
     return strings_add(&log->strings, buffer, unescape(slice, buffer), index);
 }
 
-/* What a parsed line lacks or has wrong; NULL: nothing. out_of_memory is not the line's fault. */
+/* The parsers return the fault of a line; NULL: none. out_of_memory is not the line's fault. */
 static const char out_of_memory[] = "out of memory";
 
 static const char *parse_details(struct waterfall_log *log, struct slice details,
@@ -196,8 +196,8 @@ static const char *parse_details(struct waterfall_log *log, struct slice details
                                                                               : out_of_memory;
 }
 
-/* The details without which a classic event cannot be placed; they are last on their lines, so
-   their absence is how a cut line shows. */
+/* Whether a classic event has the details that place it. They are last on their line, so a line
+   that was cut lacks them. */
 static bool is_whole(const struct waterfall_event *event)
 {
     switch (event->kind) {
@@ -332,8 +332,8 @@ static size_t add_lines(struct waterfall_log *log, const char *bytes, size_t len
     return done;
 }
 
-/* Makes room for the events of so many bytes, so that growing copies nothing; no more than a guess,
-   and pages that are never used cost nothing. */
+/* Makes room for the events of `len` bytes, so that growing copies nothing. The number is a guess;
+   pages that are never used cost nothing. */
 static void expect_bytes(struct waterfall_log *log, size_t len)
 {
     enum { LINE_BYTES = 56 };
@@ -355,8 +355,8 @@ enum cuzk_status waterfall_log_read_bytes(struct waterfall_log *log, const char 
                             : CUZK_OK;
 }
 
-/* Reads piece by piece. What is left of a piece after its last newline is moved to the front; when
-   that fills the buffer the line is longer than any of ours, and only its beginning is kept. */
+/* Reads piece by piece. The rest of a piece after its last newline moves to the front. A rest that
+   fills the buffer belongs to a line longer than any of ours, and only its beginning is kept. */
 enum cuzk_status waterfall_log_read(struct waterfall_log *log, FILE *stream, struct cuzk_error *err)
 {
     char *buffer = mem_alloc(CHUNK_BYTES, 1);

@@ -50,25 +50,25 @@ struct waterfall_log {
     uint64_t dropped;        /* events that the daemon says it lost (DROPPED) */
     struct waterfall_skipped skipped[WATERFALL_SKIPPED_MAX];
     size_t events_max; /* 0: WATERFALL_EVENTS_MAX; later events are skipped and counted */
-    bool ordered;      /* false: offsets jump about, so restarts cannot be told from disorder */
+    bool ordered;      /* false: offsets jump about, and a restart looks like disorder */
     bool from_log;     /* whole milliseconds; false: from a live timeline */
 };
 
 #define WATERFALL_EVENTS_MAX ((size_t)8 << 20)
 
 /* Adds all lines of a stream to a zero-initialised (or earlier filled) log. Lines of any length and
-   content are allowed; what is no TIMELINE line is counted and passed over. Understands our own
-   lines and those of the existing system: CHAN_SEND or GPU_QUEUE, unescaped job ids with blanks,
-   brackets and commas, prefixes of journald or containers before the mark. */
+   content are allowed; lines without the TIMELINE mark are counted and passed over. The reader
+   understands our own lines and those of the existing system: CHAN_SEND or GPU_QUEUE, unescaped job
+   ids with blanks, brackets and commas, prefixes of journald or containers before the mark. */
 enum cuzk_status waterfall_log_read(struct waterfall_log *log, FILE *stream,
                                     struct cuzk_error *err);
 
-/* As waterfall_log_read for bytes in memory. In both an unterminated last line is skipped: it may
-   be cut in the middle of a number. */
+/* As waterfall_log_read for bytes in memory. Both skip an unterminated last line, which may be cut
+   in the middle of a number. */
 enum cuzk_status waterfall_log_read_bytes(struct waterfall_log *log, const char *bytes, size_t len,
                                           struct cuzk_error *err);
 
-/* Adds recorded events (trace_history). */
+/* Adds recorded events (trace_history). The log keeps copies. */
 enum cuzk_status waterfall_log_add_records(struct waterfall_log *log,
                                            const struct trace_record *records, size_t count,
                                            struct cuzk_error *err);

@@ -1,5 +1,5 @@
 /* Pairing: an ordered log's events to jobs, attempts at partitions, and intervals. Nothing is
-   thrown away: what lacks its partner stays, open-ended, and is listed. */
+   thrown away: an event without its partner stays as an open-ended span, and is listed. */
 #include "waterfall/pair.h"
 
 #include "base/error.h"
@@ -76,8 +76,8 @@ static bool add_job(struct pairing *pairing, const struct waterfall_event *event
 }
 
 /* Whether an event begins another job under a label that was used before. A closed job still gets
-   its replies and its journal entries. In logs that do not say when a job ends, a partition that is
-   synthesized once more while nothing is in flight means that the job was sent again. */
+   its replies and its journal entries. In logs without the ends of jobs, a partition that is
+   synthesized once more while nothing of the job is in flight means that the job was sent again. */
 static bool begins_job(struct pairing *pairing, const struct waterfall_event *event, uint32_t job)
 {
     const struct waterfall_job *old = &pairing->report->jobs[job];
@@ -115,8 +115,8 @@ static uint64_t partition_key(int32_t partition)
     return (uint64_t)(partition + 1);
 }
 
-/* The newest attempt that can take a stage: none of that stage or a later one yet, on this worker.
- */
+/* The newest attempt that can take a stage: an attempt on this worker without a moment of that
+   stage or of a later one. */
 static uint32_t find_attempt(struct pairing *pairing, uint32_t newest, enum waterfall_stage stage,
                              int32_t worker)
 {

@@ -1,12 +1,12 @@
-/* The critical path of a run or of a job: from its last moment back to its first, always to what
-   had to be over before the next thing could begin. Its steps adjoin, so they add up to the run's
-   time exactly.
+/* The critical path of a run or of a job. It leads from the last moment back to the first, always
+   to the work that had to end before the next work could begin. Its steps adjoin, so they add up to
+   the run's time exactly.
 
-   Going back from a partition's device time: if another one was on the device when this one was
-   ready, the device was what it waited for; else its own synthesis was. Going back from a
-   synthesis: it waited for memory that a partition gave back, or for a worker that synthesized (or,
-   with the channel full, waited for the device), or for its job's own beginning. Before a job's
-   beginning: the end of an earlier job, after which the client sent this one. */
+   Before a partition's device time: if another partition was on the device when this partition was
+   ready, this partition waited for the device; if not, it waited for its own synthesis. Before a
+   synthesis: it waited for memory that a partition gave back, for a worker that synthesized (or,
+   with the channel full, waited for the device), or for the beginning of its job. Before the
+   beginning of a job: the client sent the job after the end of an earlier job. */
 #include "waterfall/path.h"
 
 #include "base/error.h"
@@ -15,7 +15,7 @@
 
 #include <stdlib.h>
 
-/* A partition (or job) by the moment at which it was through with something. */
+/* A partition (or job) by the moment at which it ended something. */
 struct moment {
     int64_t time_us;
     int32_t device;
@@ -120,7 +120,7 @@ static void add_step(void *context, int64_t start_us, int64_t end_us, enum water
         run->path_us[part] += time_us;
 }
 
-/* Explains the time from start to what is already explained, as it looked to a partition. */
+/* Explains the time from start to path->at_us as it looked to a partition of the job. */
 static void explain_since(struct path *path, uint32_t job, const struct waterfall_partition *p,
                           int64_t start_us)
 {
@@ -150,7 +150,7 @@ static int64_t ready_us(const struct waterfall_report *report, uint32_t job)
     return ready;
 }
 
-/* A wait of the job as a whole is this partition's if it ended when this partition began. */
+/* A wait of the whole job counts as this partition's wait if it ended when this partition began. */
 static bool waited_for_memory(const struct waterfall_report *report,
                               const struct waterfall_partition *p)
 {
@@ -168,8 +168,8 @@ static bool waited_for_memory(const struct waterfall_report *report,
     return false;
 }
 
-/* The partition whose device time had to be over before p's; NULL: p came straight from synthesis.
- */
+/* The partition whose device time had to end before p's began; NULL: p came straight from its
+   synthesis. */
 static const struct waterfall_partition *blocked_by_device(const struct path *path,
                                                            const struct waterfall_partition *p)
 {
@@ -259,8 +259,8 @@ static void walk_run(struct path *path, size_t steps_max)
     explain_since(path, WATERFALL_NO_JOB, NULL, path->from_us);
 }
 
-/* The path of a job ends where it began. Where it leads through jobs that began later, what is left
-   is told as it looked to this one. */
+/* The path of a job ends where the job began. Where the path leads through jobs that began later,
+   the rest is explained as it looked to this job. */
 static void walk_job(struct path *path, uint32_t job, size_t steps_max)
 {
     const struct waterfall_job *of = &path->report->jobs[job];

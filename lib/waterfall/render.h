@@ -9,11 +9,11 @@ struct waterfall_style {
     bool colour;     /* ANSI colours */
     const char *run; /* only runs of this label; NULL: all */
     const char *job; /* only jobs whose id contains this; NULL: all */
-    size_t jobs_max; /* jobs drawn in a run by text and HTML; the rest is counted; 0: 60 */
+    size_t jobs_max; /* jobs drawn in a run by text and HTML, the rest is counted; 0: 60 */
     bool live;       /* HTML: offer to reload */
 };
 
-/* Each appends to out; out->failed tells that memory ran out. */
+/* Each appends to out. out->failed reports that memory ran out. */
 void waterfall_render_text(const struct waterfall_report *report,
                            const struct waterfall_style *style, struct text *out);
 void waterfall_render_json(const struct waterfall_report *report,

@@ -31,8 +31,7 @@ static double per_minute(const struct waterfall_run *run)
     return time_of(run) > 0 ? 60 * (double)run->complete / time_of(run) : 0;
 }
 
-/* Share of the devices' time, in percent: of a cause, or with WATERFALL_CAUSE_COUNT of being busy.
- */
+/* Percent of the devices' time: of a cause, or with WATERFALL_CAUSE_COUNT of being busy. */
 static double device_share(const struct waterfall_run *run, enum waterfall_cause cause)
 {
     double part = 0, whole = time_of(run) * (double)run->device_count;

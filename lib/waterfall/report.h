@@ -117,7 +117,7 @@ struct waterfall_job {
     uint32_t run, epoch;
     uint32_t instance; /* how many earlier jobs of the same epoch had the same label */
     enum waterfall_outcome outcome;
-    int64_t start_us, end_us; /* first and last moment that the log knows of it */
+    int64_t start_us, end_us; /* first and last moment of it in the log */
     int64_t accepted_us;
     bool replied;
     size_t partitions, partition_count; /* range in the report's partitions */

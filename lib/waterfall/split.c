@@ -3,8 +3,8 @@
 #include "waterfall/split.h"
 
 /* A stretch of the job that a part claims. Of several claims on one moment the one of the highest
-   rank wins, which is the part closest to the end of the pipeline; WATERFALL_PART_OTHER is what
-   nobody claims. */
+   rank wins, which is the part closest to the end of the pipeline. A moment without claims belongs
+   to WATERFALL_PART_OTHER. */
 struct claim {
     int64_t start_us, end_us;
     enum waterfall_part part;
@@ -25,8 +25,8 @@ static void add_claim(struct claims *claims, int64_t start_us, int64_t end_us,
         claims->list[claims->count++] = (struct claim){start_us, end_us, part, 2 * (int)part};
 }
 
-/* A device worker that waits for parameters does so while it holds the partition: that is more than
-   waiting for the device. */
+/* A device worker that waits for parameters already holds the partition, so this wait outranks the
+   wait for the device. */
 static void claim_interval(struct claims *claims, const struct waterfall_interval *interval,
                            enum waterfall_part part)
 {
@@ -89,8 +89,8 @@ const struct waterfall_partition *split_last_partition(const struct waterfall_re
     return last;
 }
 
-/* The classic moments of the last partition. Before its synthesis, from the moment when the job was
-   ready for it, the partition waited for a synthesis worker. */
+/* Claims the classic moments of the last partition. From the moment when the job was ready until
+   its synthesis began, the partition waited for a synthesis worker. */
 static void claim_partition(struct claims *claims, const struct waterfall_job *job,
                             const struct waterfall_partition *last, int64_t ready_us)
 {
@@ -140,7 +140,7 @@ void split_window(const struct waterfall_report *report, uint32_t job,
         if (!whole && (!partition || interval->partition != partition->index))
             continue;
         enum waterfall_part part = part_of_span((enum trace_span)interval->span);
-        /* A job with more intervals than this is no real one; its partition keeps its place. */
+        /* No real job has more intervals. The claims of its partition keep their places. */
         if (part != WATERFALL_PART_OTHER && claims.count < CLAIMS_MAX - PARTITION_CLAIMS)
             claim_interval(&claims, interval, part);
         bool before = interval->span == TRACE_SPAN_PARSE || interval->span == TRACE_SPAN_QUEUE;

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-/* What is counted. Those before PER_DEVICE are about the whole system. */
+/* What is counted. The counters before PER_DEVICE are about the whole system. */
 enum counter {
     COUNT_JOBS,
     COUNT_ADMIT, /* RPC, JOURNAL, QUEUE */
@@ -57,7 +57,7 @@ static void add_edge(struct sweep *sweep, int64_t time_us, enum counter counter,
         sweep->failed = true;
 }
 
-/* Counts one more of something from start to end, as far as that is in the run. */
+/* Counts one more of something from start to end, as far as this time is in the run. */
 static void add_span(struct sweep *sweep, int64_t start_us, int64_t end_us, enum counter counter,
                      size_t device)
 {
@@ -86,8 +86,8 @@ static int64_t first_known(int64_t a, int64_t b, int64_t c)
     return a >= 0 ? a : b >= 0 ? b : c;
 }
 
-/* The synthesis of an attempt and its way to the device. Where an event is missing the next one
-   that is known stands in; where none is known, something is lost until the job's last moment. */
+/* Adds the synthesis of an attempt and its way to the device. The next known event stands in for a
+   missing one; without any, something is lost until the job's last moment. */
 static void add_synthesis(struct sweep *sweep, const struct waterfall_partition *p, int64_t job_end)
 {
     int64_t end = first_known(p->synth_end_us, p->sent_us, p->picked_us);
@@ -166,7 +166,7 @@ static void add_phase(struct waterfall_device *device, const struct waterfall_in
             device->phase_us[i] += interval->end_us - interval->start_us;
 }
 
-/* The device of an interval: named, or by the partition that it is about. */
+/* The place of an interval's device, which the interval names or its partition does. */
 static size_t interval_device(const struct sweep *sweep, const struct waterfall_interval *interval)
 {
     if (interval->device >= 0)
@@ -262,10 +262,10 @@ static void sort_edges(struct sweep *sweep)
 
 /* Why device d is idle now: the rules, in order. They go backwards through the pipeline from the
    device, because what is nearest to it is what it waits for.
-   - Parameters count as the cause when they are loaded for this device, or when a partition (picked
-     up or ready) or nothing else is there to wait for.
-   - Memory budget counts when something waits for it and not all synthesis workers are at work:
-   with all at work more memory would not help. */
+   - Parameters count as the cause when they are loaded for this device, when a partition (picked up
+     or ready) waits for them, or when nothing is being synthesized.
+   - Memory budget counts when something waits for it and not all synthesis workers are at work.
+     With all at work more memory would not help. */
 static enum waterfall_cause cause_of(const struct sweep *sweep, size_t d)
 {
     const int32_t *system = sweep->system, *device = sweep->devices[d];

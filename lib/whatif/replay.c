@@ -40,7 +40,7 @@ struct replay_work {
 
 static const char circuit[] = "replay";
 
-/* Logs can hold anything; with this no sum of times overflows. */
+/* Logs can hold anything; with these limits no sum of times overflows. */
 #define DURATION_MAX_US (UINT64_C(24) * 3600 * 1000000)
 #define ARRIVAL_MAX_US (1000 * DURATION_MAX_US)
 
@@ -198,7 +198,7 @@ static void replay_unload(struct loaded *loaded)
     mem_free(loaded);
 }
 
-/* Nothing of this leaves the replay, so its proofs may pass as verified. */
+/* No proof leaves the replay, so its proofs may pass as verified. */
 static const struct work_ops replay_ops = {
     .admit = replay_admit,
     .parse = replay_parse,
@@ -264,7 +264,7 @@ static void decide_dues(struct replay *replay)
     }
 }
 
-/* The job that is accepted next; n_jobs: none that is decided. */
+/* The job that is accepted next; n_jobs: no job has a decided time. */
 static size_t next_job(const struct replay *replay)
 {
     size_t next = replay->plan->n_jobs;
@@ -307,8 +307,8 @@ static enum cuzk_status add_jump(struct replay *replay, uint64_t sim_us, struct 
     return CUZK_OK;
 }
 
-/* Waits until whoever works waits for time to pass. The second look is for what the engine only
-   does after it has answered the first one. */
+/* Waits until all threads that work wait for time to pass. The second look finds what the engine
+   only does after it has answered the first one. */
 static void wait_until_calm(struct replay *replay)
 {
     for (unsigned calm = 0; calm < 2;) {
@@ -337,7 +337,7 @@ static enum cuzk_status take_step(struct replay *replay, struct cuzk_error *err)
     return CUZK_OK;
 }
 
-/* So many steps make fewer events than a ring holds. */
+/* FLUSH_STEPS steps make fewer events than a ring holds. */
 enum { FLUSH_STEPS = 500, RING_EVENTS = 16384 };
 
 static enum cuzk_status drive_jobs(struct replay *replay, const char *label, struct cuzk_error *err)
@@ -358,8 +358,8 @@ static enum cuzk_status drive_jobs(struct replay *replay, const char *label, str
     return failed ? error_set(err, CUZK_INTERNAL, "replay: %u jobs failed", failed) : CUZK_OK;
 }
 
-/* The recorded events carry real times, from which jumps tell the simulated ones. Durations that
-   the engine measured are real ones and go. */
+/* Replaces the real times of recorded events by simulated ones, which the jumps give. Durations
+   that the engine measured are in real time and are removed. */
 static void set_simulated_times(const struct replay *replay, struct trace_record *records, size_t n)
 {
     uint64_t epoch_ns = 0;

@@ -56,7 +56,7 @@ static void note_change(struct sim_clock *clock)
     pthread_cond_broadcast(&clock->changed);
 }
 
-/* Waits until it is let go. Called and left with the mutex held. */
+/* Waits until it is released. Called and left with the mutex held. */
 static void wait_inside(struct sim_clock *clock, struct waiter *waiter)
 {
     pthread_cond_init(&waiter->turn, NULL);
@@ -81,7 +81,7 @@ static void release_waiter(struct sim_clock *clock, struct waiter *waiter)
     note_change(clock);
 }
 
-/* The first of those who wait for a lock, or (NULL) for time; NULL: nobody. */
+/* The first thread that waits for a lock, or (NULL) for time; NULL: none. */
 static struct waiter *first_waiter(const struct sim_clock *clock, const struct sim_lock *lock)
 {
     struct waiter *first = NULL;

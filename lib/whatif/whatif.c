@@ -154,8 +154,8 @@ static double overlap_of(const struct waterfall_run *run, int32_t device)
 /* GPU spans that overlap by more than this show more than one worker on a device. */
 #define OVERLAP_OF_WORKERS 1.05
 
-/* The existing system does not record when a request comes. If its log shows as many jobs at work
-   as ever nearly all the time, others were waiting. */
+/* Jobs that the client kept in flight; 0: they came by themselves. The existing system does not
+   record when a request comes: if its log shows a closed loop, all other jobs were waiting. */
 static unsigned find_in_flight(const struct waterfall_report *report,
                                const struct waterfall_run *run)
 {
@@ -255,8 +255,8 @@ static void find_syntheses(struct draft *draft)
     qsort(draft->ends.us, draft->ends.count, sizeof *draft->ends.us, compare_moments);
 }
 
-/* All partitions have been through the device. A job that failed after that did its work all the
-   same; those of a daemon that only simulates all do. */
+/* Whether all partitions of a job have been through the device. A job that failed after that did
+   its work all the same, as all jobs of a daemon on the sim backend do. */
 static bool did_its_work(const struct waterfall_report *report, const struct waterfall_job *job)
 {
     size_t done = 0;
@@ -270,8 +270,8 @@ static bool did_its_work(const struct waterfall_report *report, const struct wat
     return done > 0 && (job->partitions_expected == 0 || done == job->partitions_expected);
 }
 
-/* The latest attempt at each partition. Spans that overlap on a device contain waiting for it, and
-   are shortened by what they overlap. */
+/* Adds the latest attempt at each partition. Spans that overlap on a device contain waiting for the
+   device, so they are shortened by their overlap. */
 static void add_partitions(struct draft *draft, const struct waterfall_job *job,
                            struct replay_job *to)
 {
@@ -330,7 +330,7 @@ static void add_job(struct draft *draft, size_t index)
     draft->jobs[draft->n_jobs++] = to;
 }
 
-/* Loading of parameters is nobody's job; with several circuits their times add up. */
+/* Loading parameters belongs to no job. The times of several circuits add up. */
 static void add_loading(struct draft *draft)
 {
     const struct waterfall_report *report = draft->report;
