@@ -58,7 +58,7 @@ struct waterfall_log {
 
 /* Adds all lines of a stream to a zero-initialised (or earlier filled) log. Lines of any length and
    content are allowed; lines without the TIMELINE mark are counted and passed over. The reader
-   understands our own lines and those of the existing system: CHAN_SEND or GPU_QUEUE, unescaped job
+   understands our own lines and those of the Rust cuzk: CHAN_SEND or GPU_QUEUE, unescaped job
    ids with blanks, brackets and commas, prefixes of journald or containers before the mark. */
 enum cuzk_status waterfall_log_read(struct waterfall_log *log, FILE *stream,
                                     struct cuzk_error *err);

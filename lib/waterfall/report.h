@@ -106,7 +106,7 @@ struct waterfall_partition {
 };
 
 enum waterfall_outcome {
-    WATERFALL_OUTCOME_UNSAID, /* no JOB_ event: the existing system's logs, or cut */
+    WATERFALL_OUTCOME_UNSAID, /* no JOB_ event: the Rust cuzk's logs, or cut */
     WATERFALL_OUTCOME_DONE,
     WATERFALL_OUTCOME_FAILED,
     WATERFALL_OUTCOME_CANCELLED,

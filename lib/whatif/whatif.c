@@ -154,7 +154,7 @@ static double overlap_of(const struct waterfall_run *run, int32_t device)
 /* GPU spans that overlap by more than this show more than one worker on a device. */
 #define OVERLAP_OF_WORKERS 1.05
 
-/* Jobs that the client kept in flight; 0: they came by themselves. The existing system does not
+/* Jobs that the client kept in flight; 0: they came by themselves. The Rust cuzk does not
    record when a request comes: if its log shows a closed loop, all other jobs were waiting. */
 static unsigned find_in_flight(const struct waterfall_report *report,
                                const struct waterfall_run *run)
