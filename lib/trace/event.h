@@ -158,6 +158,20 @@ const char *trace_kind_value_key(enum trace_kind kind);
 /* The kind of a name (CHAN_SEND and GPU_QUEUE give TRACE_CHAN_SEND); false: no such name. */
 bool trace_kind_parse(const char *name, size_t len, enum trace_kind *kind);
 
+/* Whether the kind is one of the six events of the Rust cuzk, whose format is fixed: SYNTH, GPU,
+   CHAN_SEND and GPU_PICKUP. */
+bool trace_kind_is_classic(enum trace_kind kind);
+
+/* The span that a kind starts or ends, and which of the two; false: the kind is an instant. */
+static inline bool trace_kind_span(enum trace_kind kind, enum trace_span *span, bool *starts)
+{
+    if (kind >= 2 * TRACE_SPAN_COUNT)
+        return false;
+    *span = (enum trace_span)(kind / 2);
+    *starts = kind % 2 == 0;
+    return true;
+}
+
 /* Longest line that trace_format_line writes, with newline and terminator. */
 #define TRACE_LINE_BYTES 1024
 

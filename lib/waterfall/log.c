@@ -86,17 +86,12 @@ static bool is_classic_detail(struct slice piece)
     return false;
 }
 
-static bool is_classic(enum trace_kind kind)
-{
-    return kind <= TRACE_GPU_END || kind == TRACE_CHAN_SEND || kind == TRACE_GPU_PICKUP;
-}
-
 /* Splits "<job id>,<detail>". Our ids have no comma. The Rust cuzk prints the client's id as
    it is, so for classic events the details are the longest tail of pieces that look like theirs. */
 static bool split_job(struct slice rest, enum trace_kind kind, struct slice *job,
                       struct slice *details)
 {
-    if (!is_classic(kind)) {
+    if (!trace_kind_is_classic(kind)) {
         *details = rest;
         return take_field(details, job);
     }
@@ -237,10 +232,10 @@ static const char *parse_event(struct waterfall_log *log, struct slice rest,
     };
     if (!intern_string(log, job, &event->label))
         return out_of_memory;
-    if (is_classic(kind) && event->label == 0)
+    if (trace_kind_is_classic(kind) && event->label == 0)
         return "no job id";
     const char *why = parse_details(log, details, event);
-    if (!why && is_classic(kind) && !is_whole(event))
+    if (!why && trace_kind_is_classic(kind) && !is_whole(event))
         return "details are missing";
     return why;
 }

@@ -196,16 +196,15 @@ static bool take_stage(struct pairing *pairing, const struct waterfall_event *ev
     return true;
 }
 
-static bool take_span(struct pairing *pairing, const struct waterfall_event *event, uint32_t job)
+static bool take_span(struct pairing *pairing, const struct waterfall_event *event, uint32_t job,
+                      enum trace_span span, bool starts)
 {
     struct waterfall_report *report = pairing->report;
-    enum trace_span span = (enum trace_span)(event->kind / 2);
     uint64_t key = (uint64_t)partition_key(event->partition) << 42 |
                    (uint64_t)(event->worker + 1) << 21 | (uint64_t)(event->device + 1);
     uint32_t *open = map_at(&pairing->intervals, (uint64_t)job << 8 | span, key);
     if (!open)
         return false;
-    bool starts = event->kind % 2 == 0;
     if (*open != UINT32_MAX && !starts) {
         report->intervals[*open].end_us = event->time_us;
         report->intervals[*open].value = event->value;
@@ -274,6 +273,8 @@ static bool take_event(struct pairing *pairing, const struct waterfall_event *ev
 {
     uint32_t job;
     enum waterfall_stage stage;
+    enum trace_span span;
+    bool starts;
     if (event->epoch != pairing->epoch) {
         map_free(&pairing->intervals); /* nothing is in flight across a restart */
         pairing->epoch = event->epoch;
@@ -284,8 +285,8 @@ static bool take_event(struct pairing *pairing, const struct waterfall_event *ev
         extend_job(&pairing->report->jobs[job], event);
     if (find_stage(event->kind, &stage))
         return take_stage(pairing, event, job, stage);
-    if (event->kind < 2 * TRACE_SPAN_COUNT)
-        return take_span(pairing, event, job);
+    if (trace_kind_span((enum trace_kind)event->kind, &span, &starts))
+        return take_span(pairing, event, job, span, starts);
     take_instant(pairing, event, job);
     return true;
 }
