@@ -25,6 +25,8 @@
 /* Lines are written in whole lines of at most PIPE_BUF (4,096) bytes together, which a pipe never
    mixes with the log lines of other threads. */
 enum { DEFAULT_RING_EVENTS = 2048, DRAIN_PERIOD_MS = 20, OUTPUT_BYTES = 4096 };
+/* Events are written this long after they happened, so that those of slower threads and of devices,
+   which are emitted late, still take their place in the order of time. */
 #define HOLD_BACK_NS 20000000
 
 struct ring {
@@ -189,13 +191,10 @@ static void drain_ring(struct trace *trace, struct ring *ring)
 {
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
-    void *pending = trace->pending;
     size_t count = (size_t)(head - tail);
     if (count == 0)
         return;
-    if (mem_reserve(&pending, &trace->pending_capacity, trace->pending_count + count,
-                    sizeof *trace->pending)) {
-        trace->pending = pending;
+    if (MEM_GROW(trace->pending, trace->pending_capacity, trace->pending_count + count)) {
         for (; tail < head; tail++) {
             struct trace_record *record = &trace->pending[trace->pending_count++];
             *record = ring->records[tail & (trace->ring_events - 1)];

@@ -1,11 +1,11 @@
 #include "whatif/replay.h"
 
-#include "engine/work.h"
-
-#include "whatif/sim_clock.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/pointer.h"
+#include "engine/work.h"
+#include "whatif/sim_clock.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -98,7 +98,7 @@ static enum cuzk_status replay_synthesize(struct work *base, struct loaded *load
 {
     (void)loaded;
     (void)err;
-    struct replay_work *work = (struct replay_work *)(void *)base;
+    struct replay_work *work = CONTAINER_OF(base, struct replay_work, base);
     struct replay *replay = work->replay;
     const struct replay_partition *p = partition_of(work, span->partition);
     double us = (double)at_most(p->synth_us, DURATION_MAX_US);
@@ -123,7 +123,7 @@ static enum cuzk_status replay_prove(struct work *base, struct loaded *loaded, v
     (void)loaded;
     (void)witness;
     (void)err;
-    struct replay_work *work = (struct replay_work *)(void *)base;
+    struct replay_work *work = CONTAINER_OF(base, struct replay_work, base);
     struct sim_clock *clock = work->replay->clock;
     struct sim_lock *device = &work->replay->devices[span->device];
     const struct replay_partition *p = partition_of(work, span->partition);
@@ -151,7 +151,7 @@ static enum cuzk_status replay_verify(struct work *base, struct loaded *loaded, 
     (void)loaded;
     (void)proof;
     (void)err;
-    struct replay_work *work = (struct replay_work *)(void *)base;
+    struct replay_work *work = CONTAINER_OF(base, struct replay_work, base);
     pass_time(work->replay, partition_of(work, partition)->verify_us, work->order + partition);
     return CUZK_OK;
 }
@@ -162,7 +162,7 @@ static enum cuzk_status replay_verify_all(struct work *base, struct loaded *load
     (void)loaded;
     (void)proofs;
     (void)err;
-    struct replay_work *work = (struct replay_work *)(void *)base;
+    struct replay_work *work = CONTAINER_OF(base, struct replay_work, base);
     pass_time(work->replay, work->job->verify_us, work->order);
     return CUZK_OK;
 }
@@ -299,10 +299,8 @@ static enum cuzk_status submit_job(struct replay *replay, size_t index, struct c
 
 static enum cuzk_status add_jump(struct replay *replay, uint64_t sim_us, struct cuzk_error *err)
 {
-    void *jumps = replay->jumps;
-    if (!mem_reserve(&jumps, &replay->jumps_capacity, replay->n_jumps + 1, sizeof *replay->jumps))
+    if (!MEM_GROW(replay->jumps, replay->jumps_capacity, replay->n_jumps + 1))
         return error_set(err, CUZK_NO_MEMORY, "no memory for the replay's times");
-    replay->jumps = jumps;
     replay->jumps[replay->n_jumps++] = (struct jump){clock_now_ns(), sim_us};
     return CUZK_OK;
 }
