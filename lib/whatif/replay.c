@@ -101,11 +101,14 @@ static enum cuzk_status replay_synthesize(struct work *base, struct loaded *load
     struct replay_work *work = CONTAINER_OF(base, struct replay_work, base);
     struct replay *replay = work->replay;
     const struct replay_partition *p = partition_of(work, span->partition);
+    const uint64_t order = work->order + span->partition;
     double us = (double)at_most(p->synth_us, DURATION_MAX_US);
+    if (replay->plan->growth > 0)
+        sim_clock_take_turn(replay->clock, order); /* its length depends on its place */
     unsigned level = atomic_fetch_add(&replay->synthesizing, 1) + 1;
     if (replay->plan->growth > 0 && p->synth_level >= 1)
         us *= pow(level / p->synth_level, replay->plan->growth);
-    pass_time(replay, (uint64_t)fmin(us, (double)DURATION_MAX_US), work->order + span->partition);
+    pass_time(replay, (uint64_t)fmin(us, (double)DURATION_MAX_US), order);
     atomic_fetch_sub(&replay->synthesizing, 1);
     *witness = work;
     return CUZK_OK;

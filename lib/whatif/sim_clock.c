@@ -93,13 +93,24 @@ static struct waiter *first_waiter(const struct sim_clock *clock, const struct s
     return first;
 }
 
-void sim_clock_pass(struct sim_clock *clock, uint64_t us, uint64_t order)
+static void wait_for_time(struct sim_clock *clock, uint64_t us, uint64_t order)
 {
     pthread_mutex_lock(&clock->mutex);
     struct waiter waiter = {.until_us = clock->now_us + us, .order = order};
-    if (us > 0 && !clock->ended)
+    if (!clock->ended)
         wait_inside(clock, &waiter);
     pthread_mutex_unlock(&clock->mutex);
+}
+
+void sim_clock_pass(struct sim_clock *clock, uint64_t us, uint64_t order)
+{
+    if (us > 0)
+        wait_for_time(clock, us, order);
+}
+
+void sim_clock_take_turn(struct sim_clock *clock, uint64_t order)
+{
+    wait_for_time(clock, 0, order);
 }
 
 void sim_clock_lock(struct sim_clock *clock, struct sim_lock *lock, uint64_t order)

@@ -22,6 +22,9 @@ void sim_clock_free(struct sim_clock *clock);
 
 /* For threads that work. `order` decides which of several comes first at the same time. */
 void sim_clock_pass(struct sim_clock *clock, uint64_t us, uint64_t order);
+/* Takes no time, but waits for its turn among the threads that are due now: threads that come in at
+   the same moment go on in the order of `order`, one at a time. */
+void sim_clock_take_turn(struct sim_clock *clock, uint64_t order);
 void sim_clock_lock(struct sim_clock *clock, struct sim_lock *lock, uint64_t order);
 void sim_clock_unlock(struct sim_clock *clock, struct sim_lock *lock);
 

@@ -169,6 +169,31 @@ static void test_more_workers_only_slow_each_other(void **state)
     release(&e);
 }
 
+/* Syntheses that begin at the same moment of simulated time, on threads that the machine runs in
+   any order, are as long in each replay. */
+static void test_a_replay_repeats(void **state)
+{
+    (void)state;
+    static struct made made;
+    struct explained first = {0};
+    make_hunt(&made, 6, 4500000, 2000000);
+    made.plan.growth = 0.9;
+    replay_hunt(&made, &first);
+    explain(&first);
+    for (unsigned n = 0; n < 5; n++) {
+        struct explained again = {0};
+        replay_hunt(&made, &again);
+        explain(&again);
+        assert_int_equal(again.report.partition_count, first.report.partition_count);
+        for (size_t i = 0; i < first.report.partition_count; i++)
+            assert_memory_equal(again.report.partitions[i].stage_us,
+                                first.report.partitions[i].stage_us,
+                                sizeof first.report.partitions[i].stage_us);
+        release(&again);
+    }
+    release(&first);
+}
+
 static void test_the_device_is_the_wall(void **state)
 {
     (void)state;
@@ -598,6 +623,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_device_waits_for_synthesis),
         cmocka_unit_test(test_more_workers_only_slow_each_other),
+        cmocka_unit_test(test_a_replay_repeats),
         cmocka_unit_test(test_the_device_is_the_wall),
         cmocka_unit_test(test_the_prediction_is_what_is_measured),
         cmocka_unit_test(test_a_log_without_labels_and_settings),
