@@ -139,7 +139,7 @@ void trace_emit_text(const struct trace_scope *scope, enum trace_kind kind, int6
 void trace_emit_at(const struct trace_scope *scope, enum trace_kind kind, int64_t value,
                    uint64_t time_ns);
 
-/* Returns when all events that were emitted before the call are written and in the history. */
+/* Returns when everything that was emitted before the call is written and in the history. */
 void trace_flush(struct trace *trace);
 
 /* Events lost since the start because a ring was full. */
