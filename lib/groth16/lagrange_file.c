@@ -217,9 +217,8 @@ struct maker {
 /* Fills the mapped file. */
 static enum cuzk_status fill_map(struct maker *maker, uint8_t *bytes, struct cuzk_error *err)
 {
-    struct backend_key key;
     struct lagrange_points points;
-    params_backend_key(maker->params, &key);
+    struct key_vectors key = maker->params->key;
     find_points(bytes, maker->shape, &points);
     TRY(maker->backend->derive(maker->device, maker->shape, &key, &points, tell_derive,
                                &maker->progress, err));

@@ -24,7 +24,7 @@ struct sample {
     struct shape *shape;
     struct witness witness;
     struct params *params;
-    struct backend_key key;
+    struct key_vectors key;
 };
 
 static void sample_init(struct sample *s, const struct tiny *tiny)
@@ -40,7 +40,7 @@ static void sample_init(struct sample *s, const struct tiny *tiny)
     snprintf(name, sizeof name, "reference/tiny/%s.params", tiny->name);
     assert_ok(params_open(vector_path_or_skip(name), &s->params, &err), err);
     assert_ok(params_match_shape(s->params, s->shape, &err), err);
-    params_backend_key(s->params, &s->key);
+    s->key = s->params->key;
 }
 
 static void sample_free(struct sample *s)
