@@ -1,10 +1,17 @@
 /* The seam between the proving recipe and what computes it.
 
    A backend proves one partition from its witness: it returns the five group sums that depend on
-   the proving key and the witness (the specification, part A.9, steps 1–3): h = Σ h_i·H_i      l =
-   Σ aux_i·L_i a = Σ inputs·A + Σ dense aux·A      b_g1, b_g2 likewise Blinding, assembly and
-   verification are host code in groth16/ and the same for all backends. groth16/prove.c is the only
-   caller. Given the same witness all backends return the same sums. */
+   the proving key and the witness (the specification, part A.9, steps 1–3):
+
+     h     Σ h_i·H_i over the coefficients h_i of the quotient
+     l     Σ aux_i·L_i over all auxiliary variables
+     a     Σ input_i·A_i + Σ aux_i·A_i over the inputs and the variables that occur in A
+     b_g1  Σ input_i·B_i + Σ aux_i·B_i over the inputs and variables that occur in B, in G1
+     b_g2  the same in G2
+
+   Blinding, assembly and verification are host code in groth16/ and the same for all backends.
+   groth16/prove.c makes proofs of the sums. Given the same key and witness,
+   all backends return the same sums; with a Lagrange form (key/lagrange.h) the same h + l. */
 #ifndef BACKEND_BACKEND_H
 #define BACKEND_BACKEND_H
 
@@ -12,6 +19,17 @@
 #include "math/group.h"
 #include "r1cs/shape.h"
 #include "trace/event.h"
+
+struct witness;
+
+/* A partition to be proven. All memory stays the caller's, until `prove` returns. */
+struct backend_partition {
+    const struct witness *witness;
+    /* The job that the partition belongs to: the same number for all partitions of a job, another
+       one for every other job in flight. A backend may prove partitions of one job together. */
+    uint64_t job;
+    struct trace_scope scope; /* what the backend's events carry; decides nothing */
+};
 
 struct backend_sums {
     struct g1 h, l, a, b_g1;
@@ -40,10 +58,11 @@ struct backend_device;
 struct backend_circuit;
 
 struct backend {
-    const char *name;   /* "cpu", "cuda", "sim" */
-    bool makes_proofs;  /* false for sim: its sums are not a proof and never leave as one */
-    unsigned workers;   /* partitions in flight that a device works best with */
-    bool uses_lagrange; /* it looks at a key's Lagrange form */
+    const char *name;      /* "cpu", "cuda", "sim" */
+    bool makes_proofs;     /* false for sim: its sums are not a proof and never leave as one */
+    unsigned workers;      /* partitions in flight that a device works best with */
+    bool uses_lagrange;    /* it looks at a key's Lagrange form */
+    bool uses_host_memory; /* what `bytes` counts is memory of the host */
 
     /* Devices that this backend finds; CUZK_NO_DEVICE if it cannot run here. */
     enum cuzk_status (*count)(const struct backend_options *options, unsigned *n,
@@ -61,15 +80,15 @@ struct backend {
                              const struct key_vectors *key, struct backend_circuit **out,
                              struct cuzk_error *err);
     void (*unload)(struct backend_circuit *circuit);
-    /* Bytes of device memory that a loaded circuit and one partition at work take. */
+    /* Bytes of memory that a loaded circuit and the partitions at work take on the device. */
     uint64_t (*bytes)(const struct backend_circuit *circuit);
 
-    /* Proves one partition and returns when its sums are there. Called by one worker thread each;
-       several workers may be inside at once. Emits the device's phases to the scope.
+    /* Proves a partition and returns when its sums are there. Several threads may be inside at once,
+       each with a partition of its own. Emits the device's phases to the partition's scope.
        CUZK_DEVICE_FAULT: the device failed, another try elsewhere may do. CUZK_DEVICE_LOST: it
        failed so that only another process can use it. */
-    enum cuzk_status (*prove)(struct backend_circuit *circuit, const struct witness *witness,
-                              const struct trace_scope *scope, struct backend_sums *out,
+    enum cuzk_status (*prove)(struct backend_circuit *circuit,
+                              const struct backend_partition *partition, struct backend_sums *out,
                               struct cuzk_error *err);
 
     /* Makes the key's Lagrange form, once for a key, in minutes: writes the points to the three

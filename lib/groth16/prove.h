@@ -18,8 +18,8 @@ enum cuzk_status blinding_random(struct blinding *out, struct cuzk_error *err);
    A backend that makes no proofs leaves *out zero, which no verifier accepts. *device_ns receives
    how long the device was occupied (NULL: not wanted). */
 enum cuzk_status prove_partition(const struct backend *backend, struct backend_circuit *circuit,
-                                 const struct vk *vk, const struct witness *witness,
-                                 const struct blinding *blinding, const struct trace_scope *scope,
-                                 struct proof *out, uint64_t *device_ns, struct cuzk_error *err);
+                                 const struct vk *vk, const struct backend_partition *partition,
+                                 const struct blinding *blinding, struct proof *out,
+                                 uint64_t *device_ns, struct cuzk_error *err);
 
 #endif

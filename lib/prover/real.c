@@ -238,9 +238,8 @@ static enum cuzk_status fill_loaded(struct real_loaded *loaded, struct cuzk_erro
     loaded->base.host_bytes = shape_bytes(loaded->shape);
     loaded->base.partition_bytes = witness_bytes_of(loaded->shape);
     loaded->base.dev = loaded->params->is_dev;
-    /* The cpu's memory is ours. */
     for (unsigned d = 0; d < real->n_devices; d++)
-        if (loaded->on[d] && strcmp(real->backend->name, "cpu") == 0)
+        if (loaded->on[d] && real->backend->uses_host_memory)
             loaded->base.host_bytes += real->backend->bytes(loaded->on[d]);
     return CUZK_OK;
 }

@@ -267,7 +267,8 @@ static enum cuzk_status sleeper_prove(struct work *work, struct loaded *loaded, 
     struct sleeper *sleeper = ((struct sleeper_work *)(void *)work)->sleeper;
     struct backend_sums sums;
     memset(proof, 0, CUZK_PROOF_BYTES);
-    return backend_sim.prove(sleeper->circuits[span->device], NULL, &span->scope, &sums, err);
+    const struct backend_partition partition = {NULL, span->job, span->scope};
+    return backend_sim.prove(sleeper->circuits[span->device], &partition, &sums, err);
 }
 
 static enum cuzk_status sleeper_verify(struct work *work, struct loaded *loaded, unsigned partition,

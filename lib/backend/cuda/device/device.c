@@ -1,6 +1,5 @@
 #include "backend/cuda/device/device.h"
 
-#include "backend/cuda/msm/msm.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -20,11 +19,6 @@ void device_flip_next(void)
     atomic_store(&flip_next, true);
 }
 
-bool device_flip_is_due(void)
-{
-    return atomic_exchange(&flip_next, false);
-}
-
 void device_fail_after(long after)
 {
     atomic_store(&checks_left, after);
@@ -34,10 +28,29 @@ static bool fault_is_due(void)
 {
     return atomic_load(&checks_left) >= 0 && atomic_fetch_sub(&checks_left, 1) == 0;
 }
+
+static void CUDART_CB flip_bit(void *bytes)
+{
+    *(uint8_t *)bytes ^= 1;
+}
+
+/* Turns a bit over once the download before it on the stream is done, if that was asked for. */
+static enum cuzk_status flip_if_due(void *bytes, cudaStream_t stream, struct cuzk_error *err)
+{
+    if (!atomic_exchange(&flip_next, false))
+        return CUZK_OK;
+    return device_check(cudaLaunchHostFunc(stream, flip_bit, bytes), "turning a bit over", err);
+}
 #else
 static bool fault_is_due(void)
 {
     return false;
+}
+
+static enum cuzk_status flip_if_due(void *bytes, cudaStream_t stream, struct cuzk_error *err)
+{
+    (void)bytes, (void)stream, (void)err;
+    return CUZK_OK;
 }
 #endif
 
@@ -55,6 +68,14 @@ enum cuzk_status device_check(int code, const char *what, struct cuzk_error *err
 enum cuzk_status device_record(cudaEvent_t event, cudaStream_t stream, struct cuzk_error *err)
 {
     return device_check(cudaEventRecord(event, stream), "recording an event", err);
+}
+
+enum cuzk_status device_download(void *to, const void *from, size_t n_bytes, cudaStream_t stream,
+                                 const char *what, struct cuzk_error *err)
+{
+    TRY(device_check(cudaMemcpyAsync(to, from, n_bytes, cudaMemcpyDeviceToHost, stream), what,
+                     err));
+    return flip_if_due(to, stream, err);
 }
 
 enum cuzk_status device_use(const struct backend_device *device, struct cuzk_error *err)
@@ -183,8 +204,7 @@ static enum cuzk_status start(struct backend_device *device, struct cuzk_error *
     TRY(device_use(device, err));
     /* Waiting threads sleep: a proof takes long and the processor has other work. */
     TRY(device_check(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync), "setting flags", err));
-    TRY(make_streams(device, err));
-    return device_check(msm_prepare(), "preparing kernels", err);
+    return make_streams(device, err);
 }
 
 static void stop(struct backend_device *device)

@@ -10,7 +10,7 @@
 #include "math/group.h"
 #include "r1cs/query.h"
 
-struct job;
+struct turn;
 
 /* Of each partition of a batch (partition.h), then of what it shares (batch.c). */
 enum {
@@ -40,7 +40,7 @@ struct backend_circuit {
        long their uploads took; whoever finds nobody at work leads the next batch. */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a slot was given back */
-    struct job *waiting;
+    struct turn *waiting;
     uint64_t arrivals;
     bool at_work;
 };

@@ -198,9 +198,8 @@ static enum cuzk_status transform(struct deriver *deriver, bool coset, const cha
 static enum cuzk_status hand_out(const struct deriver *deriver, const char *what, uint32_t first,
                                  uint32_t n, uint8_t *to, struct cuzk_error *err)
 {
-    TRY(device_check(cudaMemcpyAsync(deriver->bytes, deriver->chunk_bytes, (size_t)n * POINT_BYTES,
-                                     cudaMemcpyDeviceToHost, deriver->stream),
-                     "deriving a Lagrange form", err));
+    TRY(device_download(deriver->bytes, deriver->chunk_bytes, (size_t)n * POINT_BYTES,
+                        deriver->stream, "deriving a Lagrange form", err));
     TRY(await(deriver, err));
     for (uint32_t i = 0; what && i < n; i++) {
         if (deriver->bytes[(size_t)i * POINT_BYTES] & INFINITY_FLAG)

@@ -49,18 +49,18 @@ static enum cuzk_status sum_part(const struct pass *pass, const void *slots, uin
                                  uint32_t n, cudaStream_t stream, struct cuzk_error *err)
 {
     const struct backend_circuit *circuit = pass->circuit;
-    struct msm_job job = {
+    struct msm_job msm = {
         .size = plan_bits_size(pass->section, n, pass->n_witnesses),
         .scratch = pass->scratch,
     };
-    const size_t bytes = msm_sum_count(&job.size) * msm_point_bytes(section_group(pass->section));
-    job.scratch_bytes = msm_scratch_bytes(&job.size);
-    job.sets[0].points = slots;
-    job.sets[0].sums = (char *)circuit->block.sums + circuit->sums_map.bits[pass->section] +
+    const size_t bytes = msm_sum_count(&msm.size) * msm_point_bytes(section_group(pass->section));
+    msm.scratch_bytes = msm_scratch_bytes(&msm.size);
+    msm.sets[0].points = slots;
+    msm.sets[0].sums = (char *)circuit->block.sums + circuit->sums_map.bits[pass->section] +
                        first / plan_part_points(&circuit->plan, pass->section) * bytes;
     for (unsigned i = 0; i < pass->n_witnesses; i++)
-        job.bitmaps[i] = pass->selected[i] + first / 64;
-    return device_check(msm_enqueue(&job, stream), "sums over bits", err);
+        msm.bitmaps[i] = pass->selected[i] + first / 64;
+    return device_check(msm_enqueue(&msm, stream), "sums over bits", err);
 }
 
 static void report_progress(struct pass *pass, const struct points_chunk *chunk)
