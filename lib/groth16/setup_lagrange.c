@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "groth16/columns.h"
-#include "groth16/lagrange_file.h"
+#include "key/lagrange_file.h"
 #include "groth16/multiples.h"
 
 /* The share of the whole that the columns take: measured, for progress only. */
