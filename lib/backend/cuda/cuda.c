@@ -6,6 +6,7 @@
 #include "backend/cuda/cuda.h"
 
 #include "backend/cuda/host/batch.h"
+#include "backend/cuda/host/circuit_load.h"
 #include "backend/cuda/host/derive.h"
 #include "base/error.h"
 #include "base/mem.h"

@@ -3,6 +3,7 @@
 #include "backend/cuda/device/layout.h"
 #include "backend/cuda/ntt/point_ntt.h"
 #include "backend/cuda/points/points_load.h"
+#include "backend/cuda/host/circuit_load.h"
 #include "backend/cuda/host/section.h"
 #include "base/error.h"
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-#include "backend/cuda/host/circuit.h"
+#include "backend/cuda/host/circuit_load.h"
 
 #include "backend/cuda/ntt/ntt.h"
 #include "backend/cuda/host/section.h"
