@@ -1,7 +1,7 @@
 /* The seam between the proving recipe and what computes it.
 
    A backend proves one partition from its witness: it returns the five group sums that depend on
-   the proving key and the witness (the specification, part A.9, steps 1–3):
+   the proving key and the witness (docs/spec/groth16.md, part A.9, steps 1 to 3):
 
      h     Σ h_i·H_i over the coefficients h_i of the quotient
      l     Σ aux_i·L_i over all auxiliary variables
@@ -9,9 +9,9 @@
      b_g1  Σ input_i·B_i + Σ aux_i·B_i over the inputs and variables that occur in B, in G1
      b_g2  the same in G2
 
-   Blinding, assembly and verification are host code in groth16/ and the same for all backends.
-   groth16/prove.c makes proofs of the sums. Given the same key and witness,
-   all backends return the same sums; with a Lagrange form (key/lagrange.h) the same h + l. */
+   Blinding, assembly and verification are host code in groth16/ and the same for all backends;
+   groth16/prove.c makes proofs of the sums. Given the same key and witness all backends return the
+   same sums; with a Lagrange form (key/lagrange.h) only h + l is the same. */
 #ifndef BACKEND_BACKEND_H
 #define BACKEND_BACKEND_H
 

@@ -1,5 +1,5 @@
-/* Parameter files: .params, a proving key with its verifying key at the head (the specification,
-   part A.6).
+/* Parameter files: .params, a proving key with its verifying key at the head
+   (docs/spec/groth16.md, part A.6).
 
    What is trusted when: the verifying key's points are always checked completely. Points of vectors
    are not looked at when a file is opened (there are hundreds of millions of them);
