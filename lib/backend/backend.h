@@ -83,24 +83,25 @@ struct backend {
     /* Bytes of memory that a loaded circuit and the partitions at work take on the device. */
     uint64_t (*bytes)(const struct backend_circuit *circuit);
 
-    /* Proves a partition and returns when its sums are there. Several threads may be inside at once,
-       each with a partition of its own. Emits the device's phases to the partition's scope.
-       CUZK_DEVICE_FAULT: the device failed, another try elsewhere may do. CUZK_DEVICE_LOST: it
-       failed so that only another process can use it. */
+    /* Proves a partition and returns when its sums are there. Several threads may be inside at
+       once, each with a partition of its own. Emits the device's phases to the partition's scope.
+       CUZK_DEVICE_FAULT: the device failed, and a try on another one may succeed.
+       CUZK_DEVICE_LOST: it failed, and only another process can use it. */
     enum cuzk_status (*prove)(struct backend_circuit *circuit,
                               const struct backend_partition *partition, struct backend_sums *out,
                               struct cuzk_error *err);
 
-    /* Makes the key's Lagrange form, once for a key, in minutes: writes the points to the three
-       places of `out`, whose memory the caller has. Not checked: lagrange_check does that.
-       CUZK_BAD_PARAMS: the key does not fit the circuit, or has a malformed point. progress may be
-       NULL. NULL if the backend cannot. */
+    /* Makes the key's Lagrange form, which takes minutes, and writes its points to the memory that
+       `out` points to. The points are not checked here: lagrange_check does that. CUZK_BAD_PARAMS:
+       the key does not fit the circuit, or has a malformed point. progress may be NULL. The member
+       is NULL if the backend cannot derive. */
     enum cuzk_status (*derive)(struct backend_device *device, const struct shape *shape,
                                const struct key_vectors *key, const struct lagrange_points *out,
                                backend_progress_fn *progress, void *context,
                                struct cuzk_error *err);
     /* Σ scalars[i]·points[i] over n points in G1 as they lie in a file, infinity (the byte 0x40 and
-       zeros) among them. CUZK_BAD_PARAMS names a malformed one. NULL if the backend cannot. */
+       zeros) among them. CUZK_BAD_PARAMS names a malformed one. The member is NULL if the backend
+       cannot sum. */
     enum cuzk_status (*sum)(struct backend_device *device, const uint8_t *points, uint32_t n,
                             const struct fr *scalars, struct g1 *out, struct cuzk_error *err);
 };

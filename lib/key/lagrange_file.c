@@ -16,7 +16,7 @@ enum { HEADER_BYTES = 4096, VERSION = 1, DIGEST_AT = 24, DIGEST_BYTES = 16 };
 
 static const uint8_t magic[] = {'C', 'U', 'Z', 'K', 'L', 'A', 'G', 'R'};
 
-/* --- Layout ---------------------------------------------------------------------------------- */
+/* --- Layout ----------------------------------------------------------------------------------- */
 
 struct header_number {
     const char *name;
@@ -64,7 +64,7 @@ static void find_points(uint8_t *bytes, const struct shape *shape, struct lagran
     };
 }
 
-/* --- Opening --------------------------------------------------------------------------------- */
+/* --- Opening ---------------------------------------------------------------------------------- */
 
 static enum cuzk_status check_header(const uint8_t *bytes, const struct params *params,
                                      const struct shape *shape, struct cuzk_error *err)
@@ -155,7 +155,7 @@ void lagrange_close(struct lagrange_file *file)
     mem_free(file);
 }
 
-/* --- Making ---------------------------------------------------------------------------------- */
+/* --- Making ----------------------------------------------------------------------------------- */
 
 static enum cuzk_status fill_and_finish(const struct params *params, const struct shape *shape,
                                         struct file_part *file, lagrange_fill_fn *fill,

@@ -47,9 +47,9 @@ typedef enum cuzk_status lagrange_fill_fn(void *context, const struct file_part 
                                           struct cuzk_error *err);
 
 /* Makes the file anew: takes space for all of it, has `fill` fill it, writes the header, and gives
-   the file its name last (base/file_part.h). The parameters are the shape's. CUZK_IO names the file;
-   CUZK_FAILED_PRECONDITION: another process makes it now; errors of `fill` come after the file's
-   name. Nothing is left of a file that was not made. */
+   the file its name last (base/file_part.h). The parameters are the shape's. CUZK_IO names the
+   file; CUZK_FAILED_PRECONDITION: another process makes it now; errors of `fill` come after the
+   file's name. Nothing is left of a file that was not made. */
 enum cuzk_status lagrange_write(const struct params *params, const struct shape *shape,
                                 lagrange_fill_fn *fill, void *context, struct cuzk_error *err);
 

@@ -23,7 +23,7 @@ static enum cuzk_status as_bad_params(enum cuzk_status status, struct cuzk_error
     return CUZK_BAD_PARAMS;
 }
 
-/* --- Opening --------------------------------------------------------------------------------- */
+/* --- Opening ---------------------------------------------------------------------------------- */
 
 /* Reads the count at *offset and moves *offset behind the section's points. */
 static enum cuzk_status open_section(struct params *params, enum key_vector which, size_t *offset,
@@ -119,7 +119,7 @@ enum cuzk_status params_open_circuit(const char *folder, const struct circuit_in
     return CUZK_OK;
 }
 
-/* --- Does it fit? ---------------------------------------------------------------------------- */
+/* --- Does it fit? ----------------------------------------------------------------------------- */
 
 enum cuzk_status params_match_circuit(const struct params *params,
                                       const struct circuit_info *circuit, struct cuzk_error *err)
@@ -144,7 +144,7 @@ enum cuzk_status params_match_shape(const struct params *params, const struct sh
     return CUZK_OK;
 }
 
-/* --- Reading it all -------------------------------------------------------------------------- */
+/* --- Reading it all --------------------------------------------------------------------------- */
 
 /* Reads from the file, not from the map: a file cut meanwhile gives an error, not SIGBUS. */
 static enum cuzk_status read_at(const struct params *params, size_t offset, uint8_t *bytes,

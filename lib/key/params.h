@@ -21,8 +21,8 @@ struct params {
     struct file_map map;
     struct vk vk;
     struct key_vectors key; /* points in the map; without a Lagrange form */
-    size_t bytes; /* up to the last section's end. A file may go on behind that (ceremony files
-                     carry their transcript there), but not one of a circuit: params_match_shape */
+    size_t bytes; /* up to the last section's end. A ceremony's file goes on with its transcript;
+                     a circuit's file must end there (params_match_shape) */
     bool is_dev;  /* lies in a folder marked as development parameters */
 };
 

@@ -1,8 +1,8 @@
-/* Partitions on a device: witness up, work, sums down.
+/* The backend, and the turns of partitions on a device: witness up, work, sums down.
 
-   Threads bring one partition each. A partition's witness is uploaded to a slot while others are
-   worked on; then it waits for its turn. Whoever finds nobody at work leads the next batch, which
-   takes in those that wait and those that come while it is at work. */
+   Each thread brings one partition. The partition's witness is uploaded to a slot while the device
+   works on others; then the partition waits. A thread that waits while no batch runs leads the next
+   batch: it takes in the turns that wait, and those that come while the batch runs. */
 #include "backend/cuda/cuda.h"
 
 #include "backend/cuda/host/batch.h"
@@ -13,7 +13,7 @@
 
 /* --- Slots ------------------------------------------------------------------------------------ */
 
-/* The job has arrived, and gets a slot for its witness; waits until there is one. */
+/* Counts the arrival and takes a slot for the witness; waits until one is free. */
 static void take_slot(struct turn *turn)
 {
     struct backend_circuit *circuit = turn->circuit;
@@ -52,8 +52,8 @@ static enum cuzk_status copy_witness(const struct turn *turn, void *to, const vo
                         "uploading a witness", err);
 }
 
-/* Copies the witness to the job's slot. Other partitions may be at work meanwhile. */
-static enum cuzk_status upload(const struct turn *turn, struct cuzk_error *err)
+/* Copies the witness to the turn's slot. The device may work on other partitions meanwhile. */
+static enum cuzk_status upload_witness(const struct turn *turn, struct cuzk_error *err)
 {
     const struct witness *witness = turn->partition->witness;
     const size_t input_bytes = witness->n_inputs * sizeof(struct fr);
@@ -66,8 +66,8 @@ static enum cuzk_status upload(const struct turn *turn, struct cuzk_error *err)
                         "uploading a witness", err);
 }
 
-/* The next upload to the slot comes after this, on the same stream. */
-static enum cuzk_status wipe(const struct turn *turn, struct cuzk_error *err)
+/* Overwrites the witness. The next upload to the slot follows on the same stream. */
+static enum cuzk_status wipe_slot(const struct turn *turn, struct cuzk_error *err)
 {
     return device_check(cudaMemsetAsync(turn->slot->memory, 0, turn->slot->bytes,
                                         turn->circuit->device->upload_stream),
@@ -76,8 +76,8 @@ static enum cuzk_status wipe(const struct turn *turn, struct cuzk_error *err)
 
 /* --- Turns ------------------------------------------------------------------------------------ */
 
-/* Runs a batch of those that wait on the device, which other circuits may be using until then. */
-static void lead(struct batch *batch)
+/* Runs the batch once no other circuit's batch runs on the device. */
+static void lead_batch(struct batch *batch)
 {
     struct backend_device *device = batch->circuit->device;
     struct cuzk_error err = {0};
@@ -92,7 +92,8 @@ static void lead(struct batch *batch)
     }
 }
 
-/* Leads batches until the job is done. The circuit's lock is held. */
+/* Waits until the turn is done, and leads batches while no other thread does. The circuit's lock is
+   held. */
 static void lead_until_done(struct turn *turn)
 {
     struct backend_circuit *circuit = turn->circuit;
@@ -105,11 +106,11 @@ static void lead_until_done(struct turn *turn)
         circuit->waiting = circuit->waiting->next;
         circuit->at_work = true;
         pthread_mutex_unlock(&circuit->lock);
-        lead(&batch);
+        lead_batch(&batch);
         pthread_mutex_lock(&circuit->lock);
         circuit->at_work = false;
-        /* The next leader first: the others have work for the processor now, the device has none.
-         */
+        /* The next leader first: the device is idle, and the other threads have work for the
+           processor. */
         if (circuit->waiting)
             pthread_cond_signal(&circuit->waiting->wake);
         for (unsigned i = 0; i < batch.n; i++) {
@@ -119,7 +120,8 @@ static void lead_until_done(struct turn *turn)
     }
 }
 
-/* Waits for the job's turn, or leads. Returns when the job's sums are there, or it has failed. */
+/* Puts the turn among those that wait, in the order of arrival, and returns when its sums are there
+   or it has failed. */
 static enum cuzk_status take_turn(struct turn *turn, struct cuzk_error *err)
 {
     struct backend_circuit *circuit = turn->circuit;
@@ -141,17 +143,17 @@ static enum cuzk_status take_turn(struct turn *turn, struct cuzk_error *err)
 
 /* --- The call --------------------------------------------------------------------------------- */
 
-/* Upload, work, wipe; the job has a slot. */
+/* Upload, work, wipe; the turn has a slot. */
 static enum cuzk_status run_with_slot(struct turn *turn, struct cuzk_error *err)
 {
     const struct trace_scope *scope = &turn->partition->scope;
     trace_begin(scope, TRACE_SPAN_UPLOAD);
-    enum cuzk_status status = upload(turn, err);
+    enum cuzk_status status = upload_witness(turn, err);
     trace_end(scope, TRACE_SPAN_UPLOAD, (int64_t)witness_bytes(turn->partition->witness));
     if (status == CUZK_OK)
         status = take_turn(turn, err);
     struct cuzk_error second;
-    const enum cuzk_status wiped = wipe(turn, status == CUZK_OK ? err : &second);
+    const enum cuzk_status wiped = wipe_slot(turn, status == CUZK_OK ? err : &second);
     return status == CUZK_OK ? wiped : status;
 }
 

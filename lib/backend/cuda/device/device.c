@@ -171,7 +171,7 @@ enum cuzk_status device_count(const struct backend_options *options, unsigned *n
     return select_devices(options, ordinals, n, err);
 }
 
-static enum cuzk_status describe(struct backend_device *device, struct cuzk_error *err)
+static enum cuzk_status fill_description(struct backend_device *device, struct cuzk_error *err)
 {
     struct cudaDeviceProp properties;
     char uuid[UUID_TEXT_BYTES];
@@ -198,16 +198,16 @@ static enum cuzk_status make_streams(struct backend_device *device, struct cuzk_
     return CUZK_OK;
 }
 
-static enum cuzk_status start(struct backend_device *device, struct cuzk_error *err)
+static enum cuzk_status start_device(struct backend_device *device, struct cuzk_error *err)
 {
-    TRY(describe(device, err));
+    TRY(fill_description(device, err));
     TRY(device_use(device, err));
     /* Waiting threads sleep: a proof takes long and the processor has other work. */
     TRY(device_check(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync), "setting flags", err));
     return make_streams(device, err);
 }
 
-static void stop(struct backend_device *device)
+static void stop_device(struct backend_device *device)
 {
     cudaStream_t *const streams[] = {&device->stream, &device->planning, &device->upload_stream};
     for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
@@ -264,7 +264,7 @@ enum cuzk_status device_open(const struct backend_options *options, unsigned ind
     device->budget_bytes = options->vram_budget_bytes;
     pthread_mutex_init(&device->busy, NULL);
     pthread_mutex_init(&device->budget_lock, NULL);
-    enum cuzk_status status = start(device, err);
+    enum cuzk_status status = start_device(device, err);
     if (status != CUZK_OK) {
         device_close(device);
         return status;
@@ -278,7 +278,7 @@ void device_close(struct backend_device *device)
     if (!device)
         return;
     if (cudaSetDevice(device->ordinal) == cudaSuccess)
-        stop(device);
+        stop_device(device);
     pthread_mutex_destroy(&device->busy);
     pthread_mutex_destroy(&device->budget_lock);
     mem_free(device);

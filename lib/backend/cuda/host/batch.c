@@ -81,10 +81,9 @@ static enum cuzk_status enqueue_shared(const struct batch *batch, struct cuzk_er
     return device_record(shared_event(batch, BATCH_TO), stream, err);
 }
 
-/* --- Partitions come and go --------------------------------------------------------------------
- */
+/* --- Turns join and end ------------------------------------------------------------------- */
 
-/* No more partitions join: the batch is full, or another circuit waits for the device. */
+/* Is the batch full, or does another circuit wait for the device? Then no more turns join. */
 static bool is_closed(const struct batch *batch)
 {
     return batch->n == batch->circuit->plan.n_batch ||
@@ -103,7 +102,7 @@ static bool may_join(const struct batch *batch, const struct turn *turn)
     return false;
 }
 
-/* The first that waits and joins, in the order in which they came. */
+/* Takes the first turn that may join from those that wait, in the order of arrival; NULL: none. */
 static struct turn *take_waiting(const struct batch *batch)
 {
     struct backend_circuit *circuit = batch->circuit;
@@ -157,16 +156,16 @@ static void end_batch(const struct batch *batch)
     }
 }
 
-/* Until the partition that the device is at has come so far. */
-static enum cuzk_status await(const struct batch *batch, enum partition_event event,
-                              struct cuzk_error *err)
+/* Waits until the turn that the device works on has come to the event. */
+static enum cuzk_status await_event(const struct batch *batch, enum partition_event event,
+                                    struct cuzk_error *err)
 {
     return device_check(cudaEventSynchronize(events_of(batch, batch->ended)[event]), "proving",
                         err);
 }
 
-/* The last job that was taken in. A device that has nothing to do begins with the first launch,
-   long before all are enqueued if graphs are recorded or h is streamed. */
+/* Enqueues the turn that joined last. An idle device begins with the first launch, long before all
+   launches are enqueued when graphs are recorded or h is streamed. */
 static enum cuzk_status enqueue_last(struct batch *batch, struct cuzk_error *err)
 {
     struct backend_circuit *circuit = batch->circuit;
@@ -178,22 +177,22 @@ static enum cuzk_status enqueue_last(struct batch *batch, struct cuzk_error *err
                              events_of(batch, number), err);
 }
 
-/* Takes partitions in while they come. The next one is enqueued when the one that the device is at
-   has only its tails left: early enough for the device to go from one to the next by itself. Any
-   earlier it would not fit into the driver's queue, and a thread that waits for room there keeps
-   all others out of the driver, those that upload witnesses too. When the batch is closed the last
-   partition is still under way. */
+/* Takes in turns while they come. The next turn is enqueued when the one on the device has only its
+   tails left: early enough for the device to go from one to the next without a pause. If a turn
+   were enqueued earlier, it would not fit into the driver's queue, and a thread that waits for room
+   in the queue keeps all other threads out of the driver, also those that upload witnesses. When
+   the function returns, the last turn is still on the device. */
 static enum cuzk_status enqueue_partitions(struct batch *batch, struct cuzk_error *err)
 {
-    bool idle = false; /* the device has done the last one, which has not been told yet */
+    bool idle = false; /* the device has done the last turn, whose end is not recorded yet */
     TRY(enqueue_last(batch, err));
     for (;;) {
         if (batch->n - batch->ended == 2) {
-            TRY(await(batch, TAILS_TO, err));
+            TRY(await_event(batch, TAILS_TO, err));
             end_turn(batch);
             begin_turn(batch);
         }
-        TRY(await(batch, idle ? TAILS_TO : H_TO, err));
+        TRY(await_event(batch, idle ? TAILS_TO : H_TO, err));
         struct turn *turn = take_waiting(batch);
         if (turn) {
             if (idle)
@@ -209,8 +208,7 @@ static enum cuzk_status enqueue_partitions(struct batch *batch, struct cuzk_erro
     }
 }
 
-/* --- Afterwards --------------------------------------------------------------------------------
- */
+/* --- Afterwards ------------------------------------------------------------------------------- */
 
 /* The host's time of an event, given that of the batch's end. */
 static enum cuzk_status time_of(const struct batch *batch, cudaEvent_t event, uint64_t end_ns,
@@ -271,8 +269,9 @@ static enum cuzk_status emit_phases(const struct batch *batch, uint64_t end_ns,
     return CUZK_OK;
 }
 
-/* Points that were streamed are checked every time: the file may have changed. */
-static enum cuzk_status hand_out(const struct batch *batch, struct cuzk_error *err)
+/* Copies the sums to the turns. Streamed points are checked every time: the file may have
+   changed. */
+static enum cuzk_status hand_out_sums(const struct batch *batch, struct cuzk_error *err)
 {
     const struct backend_circuit *circuit = batch->circuit;
     struct points_faults faults;
@@ -288,7 +287,7 @@ static enum cuzk_status hand_out(const struct batch *batch, struct cuzk_error *e
     return CUZK_OK;
 }
 
-static enum cuzk_status run(struct batch *batch, struct cuzk_error *err)
+static enum cuzk_status run_on_device(struct batch *batch, struct cuzk_error *err)
 {
     const struct backend_circuit *circuit = batch->circuit;
     TRY(device_check(cudaMemsetAsync(sums_at(circuit, circuit->sums_map.faults), 0,
@@ -301,14 +300,14 @@ static enum cuzk_status run(struct batch *batch, struct cuzk_error *err)
 
 enum cuzk_status batch_run(struct batch *batch, struct cuzk_error *err)
 {
-    enum cuzk_status status = run(batch, err);
+    enum cuzk_status status = run_on_device(batch, err);
     const uint64_t end_ns = clock_now_ns();
     end_batch(batch);
     if (status == CUZK_OK)
         status = emit_phases(batch, end_ns, err);
     if (status == CUZK_OK)
-        return hand_out(batch, err);
-    /* Whoever comes next finds nothing at work on the circuit's memory. */
+        return hand_out_sums(batch, err);
+    /* The next batch must find no work left on the circuit's memory. */
     device_settle();
     return status;
 }

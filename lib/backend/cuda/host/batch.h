@@ -1,13 +1,13 @@
 /* The work of a batch of partitions on the device, from uploaded witnesses to five sums each. A
-   batch grows while it is at work: partitions of one proof come one after the other, and each that
-   joins makes the sums over bits cheaper for all (msm.h). */
+   batch grows while it runs: the partitions of a job come one after the other, and each that joins
+   makes the sums over bits cheaper for all (msm.h). */
 #ifndef CUDA_BATCH_H
 #define CUDA_BATCH_H
 
 #include "backend/cuda/host/circuit.h"
 
-/* The turn of one partition on the device: it arrives, waits, is in a batch, and has its sums. A turn
-   lives on the stack of the thread that brought the partition. */
+/* The turn of one partition on the device: it arrives, waits, is in a batch, and has its sums. A
+   turn lives on the stack of the thread that brought the partition. */
 struct turn {
     struct backend_circuit *circuit;
     const struct backend_partition *partition;
@@ -33,9 +33,10 @@ struct batch {
     bool begun;
 };
 
-/* Runs the batch and copies the sums to each turn; the device is locked. Before, the batch has its
-   circuit and first turn; others that wait join while it runs. The outcome is that of all turns that
-   the batch has then. When it returns, nothing of the batch is left on the device. */
+/* Runs the batch and copies the sums to each turn. The caller has locked the device and set the
+   circuit and the first turn; other turns that wait join while the batch runs. The status is that
+   of all turns of the batch. When the function returns, no work of the batch is left on the
+   device. */
 enum cuzk_status batch_run(struct batch *batch, struct cuzk_error *err);
 
 /* The host's part: puts the sums of windows, pieces and chunks together. */

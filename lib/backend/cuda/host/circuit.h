@@ -1,5 +1,5 @@
-/* A circuit on a device: its rows, the key's points, tables, and the room for partitions' work. All
-   of it is one block, planned before and taken when the circuit is loaded. */
+/* A circuit on a device: its rows, the key's points, tables, and room for the work of partitions.
+   All of this is one block of device memory, planned and taken when the circuit is loaded. */
 #ifndef CUDA_CIRCUIT_H
 #define CUDA_CIRCUIT_H
 
@@ -36,13 +36,13 @@ struct backend_circuit {
     uint8_t *sums;                /* pinned host copy of block.sums, of the batch at work */
     struct points_loader *loader; /* of what is streamed; NULL: nothing is */
 
-    /* Partitions wait here for the device, in the order in which they came to the circuit, however
-       long their uploads took; whoever finds nobody at work leads the next batch. */
+    /* Turns wait here for the device, in the order in which they came to the circuit, however long
+       their uploads took. The lock guards all below, and the slots' `taken`. */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a slot was given back */
     struct turn *waiting;
-    uint64_t arrivals;
-    bool at_work;
+    uint64_t arrivals; /* turns that came so far */
+    bool at_work;      /* a batch runs */
 };
 
 /* Whether h and l are used in the form that spares transforms (key/lagrange.h). */

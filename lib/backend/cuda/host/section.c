@@ -139,7 +139,6 @@ static bool find_tail(enum key_vector section, enum cuda_tail *tail, unsigned *s
     return false;
 }
 
-/* The section's points come to the device once, are checked and become what its sums want. */
 enum cuzk_status section_load(struct backend_circuit *circuit, enum key_vector section,
                               struct points_loader *loader, const struct tail_list *lists,
                               cudaStream_t stream, struct cuzk_error *err)
@@ -176,8 +175,8 @@ enum cuzk_status section_load(struct backend_circuit *circuit, enum key_vector s
     return section_check_faults(&faults, key_vector_name(section), source.n, err);
 }
 
-/* The inputs, all of which section a has, are the first of the tail's values; l has none but those
-   of its Lagrange form. */
+/* Section a has points for all inputs, which are the first of the tail's values; l has such points
+   in the Lagrange form only. */
 enum cuzk_status section_load_inputs(struct backend_circuit *circuit, const struct tail_list *list,
                                      cudaStream_t stream, struct cuzk_error *err)
 {
@@ -200,7 +199,8 @@ enum cuzk_status section_load_inputs(struct backend_circuit *circuit, const stru
     return section_check_faults(&faults, "inputs", n, err);
 }
 
-/* Where a witness's sum of the first part is; those of other parts are so many points apart. */
+/* A witness's sum of the first part; the sums of other parts follow, *apart points from each
+   other. */
 static const void *sums_of(const struct backend_circuit *circuit, const uint8_t *sums,
                            enum key_vector section, unsigned witness, unsigned n_witnesses,
                            size_t *apart)
