@@ -1,10 +1,10 @@
-/* Verifying keys: reading, and telling whose they are. */
-#include "key/params.h"
+#include "key/vk.h"
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "key/params.h"
 
 /* Offsets of part A.5. */
 enum {

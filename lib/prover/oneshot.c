@@ -106,7 +106,8 @@ static enum cuzk_status prove_one(struct oneshot *shot, unsigned partition, uint
 {
     struct real_loaded *loaded = (struct real_loaded *)(void *)shot->loaded;
     struct witness witness;
-    struct work_span span = {{shot->trace, "prove", (int32_t)partition, 0, 0}, partition, 0};
+    struct work_span span = {.scope = {shot->trace, "prove", (int32_t)partition, 0, 0},
+                             .partition = partition};
     uint64_t start = clock_now_ns();
     TRY(porep_synthesize_part(shot->work, loaded->shape, &span, shot->real->pool, &witness, err));
     uint64_t synthesized = clock_now_ns();

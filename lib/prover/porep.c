@@ -174,17 +174,18 @@ enum cuzk_status porep_prove(struct work *work, struct loaded *base, void *witne
     const struct real_loaded *loaded = (const struct real_loaded *)(const void *)base;
     const struct backend *backend = loaded->real->backend;
     struct backend_circuit *circuit = loaded->on[span->device];
+    const struct backend_partition partition = {witness, span->job, span->scope};
     if (!backend->makes_proofs) {
         struct backend_sums sums;
-        TRY(backend->prove(circuit, witness, &span->scope, &sums, err));
+        TRY(backend->prove(circuit, &partition, &sums, err));
         *device_ns = sums.device_ns;
         return CUZK_OK;
     }
     struct blinding blinding;
     struct proof proof;
     TRY(blinding_random(&blinding, err));
-    enum cuzk_status status = prove_partition(backend, circuit, &loaded->params->vk, witness,
-                                              &blinding, &span->scope, &proof, device_ns, err);
+    enum cuzk_status status = prove_partition(backend, circuit, &loaded->params->vk, &partition,
+                                              &blinding, &proof, device_ns, err);
     mem_wipe(&blinding, sizeof blinding);
     if (status == CUZK_OK)
         proof_encode(bytes, &proof);

@@ -4,7 +4,7 @@
 
 #include "circuits/registry.h"
 #include "engine/work.h"
-#include "groth16/lagrange_file.h"
+#include "key/lagrange_file.h"
 #include "groth16/prove.h"
 
 #include <pthread.h>

@@ -219,11 +219,11 @@ static void ceremony_key_is_read(void **state)
     struct cuzk_error err;
     assert_ok(params_open(vector_path_or_skip("public/sapling-output.params"), &params, &err), err);
     assert_int_equal(params->vk.n_ic, 6);
-    assert_int_equal(params->h.count, 8191);
-    assert_int_equal(params->l.count, 7821);
-    assert_int_equal(params->a.count, 6298);
-    assert_int_equal(params->b_g1.count, 4850);
-    assert_int_equal(params->b_g2.count, 4850);
+    assert_int_equal(params->key.v[KEY_H].n, 8191);
+    assert_int_equal(params->key.v[KEY_L].n, 7821);
+    assert_int_equal(params->key.v[KEY_A].n, 6298);
+    assert_int_equal(params->key.v[KEY_B_G1].n, 4850);
+    assert_int_equal(params->key.v[KEY_B_G2].n, 4850);
     assert_int_equal(params->map.len - params->bytes, 52836);
     assert_ok(params_check_points(params, POINT_CHECK_SUBGROUP, NULL, &err), err);
     params_close(params);
