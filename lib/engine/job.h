@@ -1,8 +1,9 @@
 /* A job: one request on its way to a proof. Belongs to the engine thread; while `pins` > 0 other
-   threads read what they were given. */
+   threads read what they were given. Private to lib/engine. */
 #ifndef ENGINE_JOB_H
 #define ENGINE_JOB_H
 
+#include "base/pointer.h"
 #include "engine/budget.h"
 #include "engine/pipeline.h"
 #include "engine/work.h"
@@ -97,12 +98,32 @@ bool job_may_become(enum job_state from, enum job_state to);
 void job_become(struct job *job, enum job_state to);
 const char *job_state_text(enum job_state state);
 
+/* ACCEPTED or QUEUED: nothing has been done for it yet. */
+bool job_is_waiting(const struct job *job);
 /* DONE, FAILED or CANCELLED. */
 bool job_is_over(const struct job *job);
+/* Of the highest priority, which has workers and memory of its own. */
+bool job_is_critical(const struct job *job);
+
+/* The job whose part in the pipeline this is. */
+static inline struct job *job_of(struct pipeline_job *line)
+{
+    return CONTAINER_OF(line, struct job, line);
+}
+
+/* Of a job that is over. */
+enum cuzk_job_outcome job_outcome(const struct job *job);
+/* What a watcher of the job is given. Pointers are into the job. */
+void job_result(const struct job *job, enum cuzk_job_outcome outcome, struct cuzk_result *out);
+/* Milliseconds between two readings of the clock; 0 if one was not taken. */
+uint64_t job_ms_between(uint64_t from_ns, uint64_t to_ns);
 
 /* After parsing: room for the partitions, both arrays or none. false without memory. */
 bool job_make_partitions(struct job *job, unsigned n);
 
+/* Of the events of the whole job, or of one partition. */
 struct trace_scope job_scope(const struct job *job, struct trace *trace);
+struct trace_scope job_partition_scope(const struct job *job, unsigned partition,
+                                       struct trace *trace);
 
 #endif

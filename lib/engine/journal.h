@@ -26,7 +26,7 @@ enum journal_state {
     JOURNAL_CANCELLED = 3
 };
 
-/* A job as it is in the journal. */
+/* A job as it is in the journal: the columns of its row. */
 struct journal_job {
     uint64_t number;
     const char *request_id;
@@ -37,7 +37,7 @@ struct journal_job {
     unsigned starts;
     uint64_t request_bytes;
     /* Only of finished ones: */
-    uint64_t age_ms; /* since it was finished, by the wall clock; never negative */
+    uint64_t finished_unix; /* when, in seconds since 1970 */
     enum cuzk_status error_status;
     const char *error_text;
     const uint8_t *proof;

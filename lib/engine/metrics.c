@@ -1,6 +1,6 @@
 /* The engine's state as Prometheus text (exposition format 0.0.4). Units are in the names; counters
    end in _total. The names that the existing system has are kept. */
-#include "engine/core.h"
+#include "engine/public.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -46,8 +46,7 @@ static const char *kind_label(unsigned k)
     return request_kind_label((enum cuzk_proof_kind)(k + 1));
 }
 
-static void add_proofs(struct text *text, const struct cuzk_snapshot *s,
-                       const struct core_stats *stats)
+static void add_proofs(struct text *text, const struct cuzk_snapshot *s, const struct stats *stats)
 {
     number(text, "cuzk_proofs_completed_total", "counter", "Jobs that ended with a verified proof.",
            s->completed);
@@ -56,22 +55,22 @@ static void add_proofs(struct text *text, const struct cuzk_snapshot *s,
            s->cancelled);
     head(text, "cuzk_proofs_completed", "counter",
          "Jobs that ended with a verified proof, by kind.");
-    for (unsigned k = 0; k < 4; k++)
+    for (unsigned k = 0; k < REQUEST_KINDS; k++)
         text_add(text, "cuzk_proofs_completed{proof_kind=\"%s\"} %" PRIu64 "\n", kind_label(k),
                  stats->kind[k].completed);
     head(text, "cuzk_proofs_failed", "counter", "Jobs that failed, by kind.");
-    for (unsigned k = 0; k < 4; k++)
+    for (unsigned k = 0; k < REQUEST_KINDS; k++)
         text_add(text, "cuzk_proofs_failed{proof_kind=\"%s\"} %" PRIu64 "\n", kind_label(k),
                  stats->kind[k].failed);
     head(text, "cuzk_proof_duration_seconds", "histogram",
          "Time from acceptance to the verified proof.");
-    for (unsigned k = 0; k < 4; k++) {
-        const struct core_kind_stats *kind = &stats->kind[k];
-        for (unsigned b = 0; b + 1 < CORE_BUCKETS; b++)
+    for (unsigned k = 0; k < REQUEST_KINDS; k++) {
+        const struct stats_kind *kind = &stats->kind[k];
+        for (unsigned b = 0; b + 1 < STATS_BUCKETS; b++)
             text_add(text,
                      "cuzk_proof_duration_seconds_bucket{proof_kind=\"%s\",le=\"%g\"} %" PRIu64
                      "\n",
-                     kind_label(k), core_buckets[b], kind->bucket[b]);
+                     kind_label(k), stats_bounds[b], kind->bucket[b]);
         text_add(text,
                  "cuzk_proof_duration_seconds_bucket{proof_kind=\"%s\",le=\"+Inf\"} %" PRIu64 "\n",
                  kind_label(k), kind->completed);
@@ -82,8 +81,7 @@ static void add_proofs(struct text *text, const struct cuzk_snapshot *s,
     }
 }
 
-static void add_queue(struct text *text, const struct cuzk_snapshot *s,
-                      const struct core_stats *stats)
+static void add_queue(struct text *text, const struct cuzk_snapshot *s, const struct stats *stats)
 {
     number(text, "cuzk_uptime_seconds", "gauge", "Seconds since the engine was opened.",
            s->uptime_ms / 1000);
@@ -105,7 +103,7 @@ static void add_queue(struct text *text, const struct cuzk_snapshot *s,
             stats->queue_wait_ns);
 }
 
-static void add_work(struct text *text, const struct core_stats *stats)
+static void add_work(struct text *text, const struct stats *stats)
 {
     number(text, "cuzk_partitions_proved_total", "counter", "Partitions proved and verified.",
            stats->partitions);
@@ -137,8 +135,7 @@ static void device_head(struct text *text, const char *name, const struct cuzk_d
     text_add(text, "} ");
 }
 
-static void add_devices(struct text *text, const struct cuzk_snapshot *s,
-                        const struct core_stats *stats)
+static void add_devices(struct text *text, const struct cuzk_snapshot *s, const struct stats *stats)
 {
     number(text, "cuzk_gpu_workers", "gauge", "Devices in use.", s->n_devices);
     head(text, "cuzk_device_busy_seconds_total", "counter",
@@ -165,8 +162,7 @@ static void add_devices(struct text *text, const struct cuzk_snapshot *s,
     }
 }
 
-static void add_memory(struct text *text, const struct cuzk_snapshot *s,
-                       const struct core_stats *stats)
+static void add_memory(struct text *text, const struct cuzk_snapshot *s, const struct stats *stats)
 {
     number(text, "cuzk_memory_budget_bytes", "gauge", "Memory budget.", s->memory_budget_bytes);
     number(text, "cuzk_memory_used_bytes", "gauge", "Taken of the memory budget.",
@@ -184,8 +180,8 @@ static void add_memory(struct text *text, const struct cuzk_snapshot *s,
 char *cuzk_engine_metrics_text(struct cuzk_engine *engine)
 {
     struct cuzk_snapshot snapshot;
-    struct core_stats stats;
-    if (engine_look(engine, &snapshot, &stats, NULL) != CUZK_OK)
+    struct stats stats;
+    if (public_look(engine, &snapshot, &stats, NULL) != CUZK_OK)
         return NULL;
     struct text text = {0};
     add_proofs(&text, &snapshot, &stats);

@@ -26,10 +26,8 @@ size_t queue_rank(const struct queue *queue, const struct queue_entry *entry)
 
 bool queue_insert(struct queue *queue, struct queue_entry *entry)
 {
-    void *entries = queue->entries;
-    if (!mem_reserve(&entries, &queue->capacity, queue->len + 1, sizeof *queue->entries))
+    if (!MEM_GROW(queue->entries, queue->capacity, queue->len + 1))
         return false;
-    queue->entries = entries;
     size_t at = queue_rank(queue, entry);
     memmove(queue->entries + at + 1, queue->entries + at,
             (queue->len - at) * sizeof *queue->entries);

@@ -6,6 +6,7 @@
 
 enum {
     REQUEST_HASH_BYTES = 32,
+    REQUEST_KINDS = CUZK_WINNING_POST,     /* proof kinds; the first one is 1 */
     REQUEST_PAYLOADS_MAX = 4096,           /* a WindowPoSt partition has at most 2,349 sectors */
     REQUEST_PAYLOAD_BYTES_MAX = 256 << 20, /* all payloads together */
 };

@@ -3,7 +3,7 @@
 #include "support/support.h"
 #include "fake_work/fake.h"
 
-#include "engine/core.h"
+#include "engine/shared.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -86,7 +86,7 @@ static void child_work(unsigned points, int report_fd)
     struct fake fake;
     struct cuzk_engine *engine = open_here(&fake);
     struct death death = {PTHREAD_MUTEX_INITIALIZER, points};
-    journal_set_probe(engine->journal, die_at_point, &death);
+    journal_set_probe(engine->shared.journal, die_at_point, &death);
     char ids[3][CUZK_JOB_ID_BYTES];
     for (unsigned i = 0; i < 3; i++) {
         struct cuzk_error err;
