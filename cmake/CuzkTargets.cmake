@@ -1,6 +1,6 @@
-# cuzk_library(NAME DIR folder USES names… LINK libs…): a static library cuzk_NAME of all sources below
-# folder, which includes from itself and from the libraries that it USES. Includes are written from
-# the root of lib/ ("math/fr.h"), the root of the project ("rpc/rpc.h") or as <cuzk/…> for the
+# cuzk_library(NAME DIR folder USES names… LINK libs…): a static library cuzk_NAME of all sources
+# below folder, which includes from itself and from the libraries that it USES. Includes are written
+# from the root of lib/ ("math/fr.h"), the root of the project ("rpc/rpc.h") or as <cuzk/…> for the
 # public API.
 function(cuzk_library name)
     cmake_parse_arguments(ARG "" "DIR" "USES;LINK" ${ARGN})

@@ -1,10 +1,15 @@
 /* The seam between the proving recipe and what computes it.
 
    A backend proves one partition from its witness: it returns the five group sums that depend on
-   the proving key and the witness (the specification, part A.9, steps 1–3): h = Σ h_i·H_i      l =
-   Σ aux_i·L_i a = Σ inputs·A + Σ dense aux·A      b_g1, b_g2 likewise Blinding, assembly and
-   verification are host code in groth16/ and the same for all backends. groth16/prove.c is the only
-   caller. Given the same witness all backends return the same sums. */
+   the proving key and the witness (docs/spec/groth16.md, part A.9, steps 1 to 3):
+
+     h           Σ h_i·H_i
+     l           Σ aux_i·L_i
+     a           Σ inputs·A + Σ dense aux·A
+     b_g1, b_g2  likewise
+
+   Blinding, assembly and verification are host code in groth16/ and the same for all backends.
+   groth16/prove.c is the only caller. Given the same witness all backends return the same sums. */
 #ifndef BACKEND_BACKEND_H
 #define BACKEND_BACKEND_H
 

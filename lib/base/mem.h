@@ -41,8 +41,8 @@ void mem_fail_after(long after);
    as it is, without memory. Use MEM_GROW. */
 bool mem_reserve(void **array, size_t *capacity, size_t needed, size_t size);
 
-/* Makes room for `needed` elements in a growing array: a pointer of any object type and its capacity,
-   a size_t. False without memory. */
+/* Makes room for `needed` elements in a growing array: a pointer of any object type
+   and its capacity, a size_t. False without memory. */
 #define MEM_GROW(array, capacity, needed)                                                          \
     mem_reserve((void **)(void *)&(array), &(capacity), (needed), sizeof *(array))
 

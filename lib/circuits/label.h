@@ -1,4 +1,5 @@
-/* Labels of the graph: the hash that makes a node from its parents (the specification, part E.4).
+/* Labels of the graph: the hash that makes a node from its parents (docs/spec/circuits.md, part
+   E.4).
 
    The parents' labels are given, so that labels do not depend on each other, and SHA-256 is faster
    on several messages side by side (gadgets/sha256_witness.h). So the witness driver only leaves

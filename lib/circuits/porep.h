@@ -1,4 +1,4 @@
-/* The PoRep (StackedDRG) circuit and its checked input (the specification, part E). */
+/* The PoRep (StackedDRG) circuit and its checked input (docs/spec/circuits.md, part E). */
 #ifndef CIRCUITS_POREP_H
 #define CIRCUITS_POREP_H
 

@@ -105,18 +105,36 @@ struct owned_partition {
     struct post_config config;
 };
 
-static void place_challenges(struct post_partition *partition)
+/* Gives the first n_given slots places of their own. */
+static void place_challenges(struct post_partition *partition, unsigned n_given)
 {
     const struct post_config *config = partition->config;
     struct post_challenge *challenge = partition->challenges;
     struct fr *siblings = partition->siblings;
-    for (unsigned i = 0; i < config->sectors; i++) {
+    for (unsigned i = 0; i < n_given; i++) {
         partition->sectors[i].challenges = challenge;
         for (unsigned k = 0; k < config->challenges; k++, challenge++) {
             challenge->path.siblings = siblings;
             siblings += config->tree_r.siblings;
         }
     }
+}
+
+/* Takes the memory of a partition whose configuration is set. */
+static struct post_partition *take_places(struct post_partition *partition, unsigned n_given)
+{
+    const struct post_config *config = partition->config;
+    size_t n_challenges = (size_t)n_given * config->challenges;
+    partition->sectors = mem_zalloc(config->sectors, sizeof *partition->sectors);
+    partition->challenges = mem_zalloc(n_challenges, sizeof *partition->challenges);
+    partition->siblings =
+        mem_zalloc(n_challenges * config->tree_r.siblings, sizeof *partition->siblings);
+    if (!partition->sectors || !partition->challenges || !partition->siblings) {
+        post_partition_free(partition);
+        return NULL;
+    }
+    place_challenges(partition, n_given);
+    return partition;
 }
 
 struct post_partition *post_blank(const struct post_config *config, unsigned sectors)
@@ -131,18 +149,22 @@ struct post_partition *post_blank(const struct post_config *config, unsigned sec
         owned->config.sectors = sectors;
         partition->config = &owned->config;
     }
-    size_t n = partition->config->sectors;
-    size_t n_challenges = n * config->challenges;
-    partition->sectors = mem_zalloc(n, sizeof *partition->sectors);
-    partition->challenges = mem_zalloc(n_challenges, sizeof *partition->challenges);
-    partition->siblings =
-        mem_zalloc(n_challenges * config->tree_r.siblings, sizeof *partition->siblings);
-    if (!partition->sectors || !partition->challenges || !partition->siblings) {
-        post_partition_free(partition);
+    return take_places(partition, partition->config->sectors);
+}
+
+struct post_partition *post_blank_padded(const struct post_config *config, unsigned n_given)
+{
+    struct owned_partition *owned = mem_zalloc(1, sizeof *owned);
+    if (!owned)
         return NULL;
-    }
-    place_challenges(partition);
-    return partition;
+    owned->partition.config = config;
+    return take_places(&owned->partition, n_given);
+}
+
+void post_pad(struct post_partition *partition, unsigned n_given)
+{
+    for (unsigned i = n_given; i < partition->config->sectors; i++)
+        partition->sectors[i] = partition->sectors[i - 1];
 }
 
 void post_partition_free(struct post_partition *partition)

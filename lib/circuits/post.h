@@ -1,5 +1,5 @@
-/* The FallbackPoSt circuit: WinningPoSt and WindowPoSt, and its checked input (the specification,
-   parts F.1 and F.2). */
+/* The FallbackPoSt circuit: WinningPoSt and WindowPoSt, and its checked input
+   (docs/spec/circuits.md, parts F.1 and F.2). */
 #ifndef CIRCUITS_POST_H
 #define CIRCUITS_POST_H
 
@@ -46,6 +46,12 @@ void post_synthesize(struct cs *cs, const void *input);
 /* A partition of zeros with all its places, for recording the shape or for filling in. `sectors`
    overrides config->sectors when not 0. NULL without memory. */
 struct post_partition *post_blank(const struct post_config *config, unsigned sectors);
+/* A partition of zeros with places for `n_given` sectors, at least 1 and at most config->sectors.
+   The slots behind them share the places of the last one; post_pad fills in what they do not
+   share. */
+struct post_partition *post_blank_padded(const struct post_config *config, unsigned n_given);
+/* Makes the slots from n_given on copies of the one before (part F.3). */
+void post_pad(struct post_partition *partition, unsigned n_given);
 void post_partition_free(struct post_partition *partition);
 
 #endif

@@ -6,8 +6,8 @@
 #include "circuits/sector.h"
 #include "circuits/update.h"
 
-/* The parameter files that are published, and those of small sizes that follow the same rule (the
-   specification, parts H and I.2). */
+/* The parameter files that are published, and those of small sizes that follow the same rule
+   (docs/spec/parameters.md, parts H and I.2). */
 static const struct circuit_info circuits[] = {
     {"porep-2k", PROOF_KIND_POREP, 2 * KIB, "2KiB", 1, 40, 1114707768,
      "v28-stacked-proof-of-replication-merkletree-poseidon_hasher-8-0-0-sha256_hasher-"

@@ -1,4 +1,4 @@
-/* The sector sizes that have circuits, and their trees (the specification, part D.1). */
+/* The sector sizes that have circuits, and their trees (docs/spec/gadgets.md, part D.1). */
 #ifndef CIRCUITS_SECTOR_H
 #define CIRCUITS_SECTOR_H
 

@@ -1,4 +1,4 @@
-/* Shapes of Merkle trees and their inclusion paths (the specification, part D.1). */
+/* Shapes of Merkle trees and their inclusion paths (docs/spec/gadgets.md, part D.1). */
 #ifndef CIRCUITS_TREE_H
 #define CIRCUITS_TREE_H
 

@@ -1,4 +1,4 @@
-/* The EmptySectorUpdate circuit ("snap") and its checked input (the specification, parts G.1 …
+/* The EmptySectorUpdate circuit ("snap") and its checked input (docs/spec/circuits.md, parts G.1 to
    G.4): the production form with a SHA-256 tree_d, and the Poseidon form, which is published but
    not used by the network. */
 #ifndef CIRCUITS_UPDATE_H

@@ -1,5 +1,5 @@
 /* The engine's state as Prometheus text (exposition format 0.0.4). Units are in the names; counters
-   end in _total. The names that the existing system has are kept. */
+   end in _total. The names that the Rust cuzk has are kept. */
 #include "engine/public.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* The engine's state as the JSON of GET /status. Field names are those that the existing system's
+/* The engine's state as the JSON of GET /status. Field names are those that the Rust cuzk's
    clients read; further ones are ours. */
 #include "engine/public.h"
 

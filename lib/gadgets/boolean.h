@@ -1,4 +1,4 @@
-/* Booleans: constants, bit variables and negated bit variables (the specification, part B.1).
+/* Booleans: constants, bit variables and negated bit variables (docs/spec/gadgets.md, part B.1).
 
    The order of the tests inside xor, and, ch and maj decides which rows exist; it is part of the
    circuit. */

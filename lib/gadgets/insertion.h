@@ -1,4 +1,4 @@
-/* Choosing among numbers by bits (the specification, part B.5). Bits are plain. */
+/* Choosing among numbers by bits (docs/spec/gadgets.md, part B.5). Bits are plain. */
 #ifndef GADGETS_INSERTION_H
 #define GADGETS_INSERTION_H
 

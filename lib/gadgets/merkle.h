@@ -1,4 +1,4 @@
-/* Merkle inclusion (the specification, part D). */
+/* Merkle inclusion (docs/spec/gadgets.md, part D). */
 #ifndef GADGETS_MERKLE_H
 #define GADGETS_MERKLE_H
 

@@ -1,4 +1,4 @@
-/* Numbers: field elements held by a variable, their bits, and packing (the specification, part
+/* Numbers: field elements held by a variable, their bits, and packing (docs/spec/gadgets.md, part
    B.4). */
 #ifndef GADGETS_NUM_H
 #define GADGETS_NUM_H

@@ -1,4 +1,4 @@
-/* Poseidon as a circuit (the specification, part C.5: the "legacy" circuit of the reference). */
+/* Poseidon as a circuit (docs/spec/gadgets.md, part C.5: the "legacy" circuit of the reference). */
 #ifndef GADGETS_POSEIDON_CIRCUIT_H
 #define GADGETS_POSEIDON_CIRCUIT_H
 

@@ -1,4 +1,4 @@
-/* SHA-256 over Booleans (the specification, part B.3).
+/* SHA-256 over Booleans (docs/spec/gadgets.md, part B.3).
 
    The five kinds of blocks that the circuits are made of (part J.2) are templates. Which kind a
    block is follows from which of its bits are constant, and to what value:

@@ -10,6 +10,7 @@
 #include "gadgets/sha256_tables.h"
 #include "gadgets/uint32.h"
 #include "math/avx2.h"
+#include "math/cpu.h"
 #include "r1cs/witness.h"
 
 #if defined(MATH_HAVE_AVX2)
@@ -391,7 +392,7 @@ void sha256_compress_avx2(size_t n, struct witness *const witness[],
 
 size_t sha256_lanes(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? SHA256_LANES : 1;
+    return cpu_has_avx2() ? SHA256_LANES : 1;
 }
 
 #else

@@ -1,4 +1,4 @@
-/* 32-bit words of Booleans and their sums (the specification, part B.2). */
+/* 32-bit words of Booleans and their sums (docs/spec/gadgets.md, part B.2). */
 #ifndef GADGETS_UINT32_H
 #define GADGETS_UINT32_H
 

@@ -1,5 +1,5 @@
 /* The columns of a circuit's matrices as polynomials, evaluated at one point: what a setup
-   multiplies its generators with (the specification, part A.8). */
+   multiplies its generators with (docs/spec/groth16.md, part A.8). */
 #ifndef GROTH16_COLUMNS_H
 #define GROTH16_COLUMNS_H
 

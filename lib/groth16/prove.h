@@ -1,4 +1,4 @@
-/* The proving recipe (the specification, part A.9), for all backends. */
+/* The proving recipe (docs/spec/groth16.md, part A.9), for all backends. */
 #ifndef GROTH16_PROVE_H
 #define GROTH16_PROVE_H
 

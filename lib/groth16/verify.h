@@ -1,4 +1,4 @@
-/* Groth16 verification (the specification, part A.10) and proof bytes (part A.4). */
+/* Groth16 verification (docs/spec/groth16.md, part A.10) and proof bytes (part A.4). */
 #ifndef GROTH16_VERIFY_H
 #define GROTH16_VERIFY_H
 

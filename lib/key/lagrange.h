@@ -1,11 +1,11 @@
 /* The Lagrange form of a proving key: two of the six transforms of a proof, done once in the key.
 
    A proof needs the sum Σ h_k·H_k over the coefficients of h = (A·B - C) / (X^n - 1), where n =
-   2^log2_domain and H_k = τ^k·(τ^n - 1)/δ is the key's (the specification, parts A.6 and A.9). A
+   2^log2_domain and H_k = τ^k·(τ^n - 1)/δ is the key's (docs/spec/groth16.md, parts A.6 and A.9). A
    device has A and B at the powers of w (w of order n), transforms them to the coset 7·w^j, where
    X^n - 1 is the constant d = 7^n - 1, and would have to transform the product A·B back, and C too.
    But sums of points are linear in the scalars, so that both ways back can be taken by the points
-   instead (shared/spec/gpu.md, section 4.2):
+   instead (docs/spec/lagrange.md, section 1):
 
      h'_j = 1/(n·d) · Σ_k 7^-k·w^-jk·H_k       j < n: goes with A·B at 7·w^j
      f_i  = 1/(n·d) · Σ_k w^-ik·H_k            i < n: goes with C at w^i, that is row i of C

@@ -1,4 +1,4 @@
-/* Parameter files: .params (proving key) and .vk (verifying key); the specification, parts A.5,
+/* Parameter files: .params (proving key) and .vk (verifying key); docs/spec/groth16.md, parts A.5,
    A.6.
 
    What is trusted when: vk points are always checked completely. Vector points are not looked at

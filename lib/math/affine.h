@@ -74,9 +74,10 @@ struct g2_kernel {
 extern const struct g1_kernel g1_kernel_portable;
 extern const struct g2_kernel g2_kernel_portable;
 extern const struct g1_kernel g1_kernel_avx2; /* x86-64 with AVX2 and FMA */
+extern const struct g1_kernel g1_kernel_ifma; /* x86-64 with AVX-512 IFMA */
 
-/* The fastest kernel that runs on this machine. */
-const struct g1_kernel *g1_kernel_best(void);
-const struct g2_kernel *g2_kernel_best(void);
+/* The kernels that run on this machine, the fastest first; NULL is behind the last one. */
+const struct g1_kernel *const *g1_kernels(void);
+const struct g2_kernel *const *g2_kernels(void);
 
 #endif

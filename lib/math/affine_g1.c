@@ -1,5 +1,8 @@
 #include "math/affine.h"
 
+#include "base/check.h"
+#include "math/cpu.h"
+
 #define G(name) g1_##name
 #define FIELD blst_fp
 #define FIELD_OP(name) blst_fp_##name
@@ -14,11 +17,15 @@ const struct g1_kernel g1_kernel_portable = {
     .to_standard = to_standard,
 };
 
-const struct g1_kernel *g1_kernel_best(void)
+const struct g1_kernel *const *g1_kernels(void)
 {
+    static const struct g1_kernel *const all[] = {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return &g1_kernel_avx2;
+        &g1_kernel_ifma,
+        &g1_kernel_avx2,
 #endif
-    return &g1_kernel_portable;
+        &g1_kernel_portable,
+        NULL
+    };
+    return cpu_has_ifma() ? &all[0] : cpu_has_avx2() ? &all[1] : &all[ARRAY_LEN(all) - 2];
 }

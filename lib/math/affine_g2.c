@@ -14,7 +14,8 @@ const struct g2_kernel g2_kernel_portable = {
     .to_standard = to_standard,
 };
 
-const struct g2_kernel *g2_kernel_best(void)
+const struct g2_kernel *const *g2_kernels(void)
 {
-    return &g2_kernel_portable;
+    static const struct g2_kernel *const all[] = {&g2_kernel_portable, NULL};
+    return all;
 }

@@ -1,6 +1,6 @@
 /* Exact products of 52-bit integers with floating-point instructions (AVX2 and FMA), four at a
    time. The files that include it are compiled for these instructions (CMakeLists.txt); what they
-   contain must only run where __builtin_cpu_supports says so.
+   contain must only run where cpu_has_avx2 (math/cpu.h) says so.
 
    A product a·b of integers below 2^52 has 104 bits. Rounding towards zero, fma(a, b, 2^104) keeps
    its upper 52 bits in the last places of the result, and a second fma yields the lower 52 bits

@@ -96,7 +96,7 @@ enum cuzk_status API(new)(const struct G(affine) * base, size_t uses, struct poo
     struct G(batch) *batches = mem_alloc(windows, sizeof *batches);
     enum cuzk_status status = CUZK_OK;
     if (build && table && entries && batches) {
-        *table = (struct TABLE){.kernel = G(kernel_best)(), .width = width, .entries = entries};
+        *table = (struct TABLE){.kernel = G(kernels)()[0], .width = width, .entries = entries};
         build->table = table;
         build->batches = batches;
         G(make_bases)(build, base);

@@ -1,4 +1,4 @@
-/* The scalar field Fr of BLS12-381 (the specification, part A.1).
+/* The scalar field Fr of BLS12-381 (docs/spec/groth16.md, part A.1).
 
    r = 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001, two-adicity 32,
    generator 7. A struct fr holds a canonical residue in Montgomery form (R = 2^256), four 64-bit

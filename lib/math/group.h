@@ -1,4 +1,4 @@
-/* The groups G1 and G2 of BLS12-381 over blst (the specification, parts A.2 and A.3).
+/* The groups G1 and G2 of BLS12-381 over blst (docs/spec/groth16.md, parts A.2 and A.3).
 
    Affine points hold coordinates in Montgomery form; infinity is all zero. Projective points are
    Jacobian; infinity has Z = 0. Every addition below is complete: equal, opposite and infinite

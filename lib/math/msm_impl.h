@@ -368,7 +368,7 @@ enum cuzk_status G(msm)(struct JACOBIAN *out, const struct msm_terms *terms,
 {
     struct msm msm = {
         .terms = terms,
-        .kernel = kernel ? kernel : G(kernel_best)(),
+        .kernel = kernel ? kernel : G(kernels)()[0],
         .pool = pool,
         .n_workers = spread_workers(pool),
         .n_parts = 1,

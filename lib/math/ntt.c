@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "math/cpu.h"
 #include "math/ntt_arith.h"
 #include "math/spread.h"
 
@@ -68,6 +69,9 @@ static bool ntt_init(struct ntt *ntt, const struct ntt_arith *arith, unsigned lo
                      struct pool *pool)
 {
     CHECK(log2_n <= NTT_LOG2_MAX);
+    /* Each level has at least as many rows as a tile has lanes. */
+    if ((size_t)1 << log2_n < (size_t)arith->lanes * arith->lanes)
+        arith = &ntt_arith_portable;
     *ntt = (struct ntt){.arith = arith, .pool = pool, .log2_n = log2_n};
     fr_omega(&ntt->omega, log2_n);
     fr_inv(&ntt->inverse_omega, &ntt->omega);
@@ -162,7 +166,7 @@ static void run_transform(const struct ntt *ntt, struct fr *elements, bool to_co
     for (unsigned i = 0; i < ntt->n_levels; i++) {
         const unsigned level = to_coefficients ? i : ntt->n_levels - 1 - i;
         struct level_run run = {ntt, &transform, level};
-        spread(ntt->pool, n / NTT_LANES >> ntt->log2_rows[level], tile_task, &run);
+        spread(ntt->pool, n / ntt->arith->lanes >> ntt->log2_rows[level], tile_task, &run);
     }
 }
 
@@ -256,7 +260,7 @@ static void product_task(void *context, unsigned worker, size_t task)
     const size_t count = p->n - first < TASK_ELEMENTS ? p->n - first : TASK_ELEMENTS;
     if (p->out != p->a)
         memcpy(p->out + first, p->a + first, count * sizeof *p->out);
-    if (count % NTT_LANES == 0)
+    if (count % p->ntt->arith->lanes == 0)
         p->ntt->arith->multiply(p->out + first, p->b + first, count);
     else
         ntt_arith_portable.multiply(p->out + first, p->b + first, count);
@@ -269,7 +273,7 @@ static void run_product(const struct ntt *ntt, struct fr *out, const struct fr *
     const size_t n = (size_t)1 << ntt->log2_n;
     struct product p = {ntt, out, a, b, n};
     spread(ntt->pool, (n + TASK_ELEMENTS - 1) / TASK_ELEMENTS, product_task, &p);
-    fr_pow2(fix, n % NTT_LANES == 0 ? ntt->arith->log2_fix : 0);
+    fr_pow2(fix, n % ntt->arith->lanes == 0 ? ntt->arith->log2_fix : 0);
 }
 
 /* --- The calls -------------------------------------------------------------------------------- */
@@ -310,13 +314,13 @@ out:
 enum cuzk_status ntt_forward(struct fr *elements, unsigned log2_n, const struct ntt_arith *arith,
                              struct pool *pool, struct cuzk_error *err)
 {
-    return whole_transform(elements, log2_n, true, arith ? arith : ntt_arith_best(), pool, err);
+    return whole_transform(elements, log2_n, true, arith ? arith : ntt_ariths()[0], pool, err);
 }
 
 enum cuzk_status ntt_inverse(struct fr *elements, unsigned log2_n, const struct ntt_arith *arith,
                              struct pool *pool, struct cuzk_error *err)
 {
-    return whole_transform(elements, log2_n, false, arith ? arith : ntt_arith_best(), pool, err);
+    return whole_transform(elements, log2_n, false, arith ? arith : ntt_ariths()[0], pool, err);
 }
 
 /* On the coset 7·w^j the divisor X^n - 1 is the constant d = 7^n - 1. There A·B/d agrees with
@@ -329,7 +333,7 @@ enum cuzk_status ntt_quotient(struct fr *a, struct fr *b, unsigned log2_n,
     enum cuzk_status status = CUZK_OK;
     struct ntt ntt;
     struct fr *c = mem_alloc((size_t)1 << log2_n, sizeof *c);
-    if (!ntt_init(&ntt, arith ? arith : ntt_arith_best(), log2_n, pool) || !c) {
+    if (!ntt_init(&ntt, arith ? arith : ntt_ariths()[0], log2_n, pool) || !c) {
         status = no_memory(log2_n, err);
         goto out;
     }
@@ -360,13 +364,17 @@ out:
     return status;
 }
 
-const struct ntt_arith *ntt_arith_best(void)
+const struct ntt_arith *const *ntt_ariths(void)
 {
+    static const struct ntt_arith *const all[] = {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return &ntt_arith_avx2;
+        &ntt_arith_ifma,
+        &ntt_arith_avx2,
 #endif
-    return &ntt_arith_portable;
+        &ntt_arith_portable,
+        NULL
+    };
+    return cpu_has_ifma() ? &all[0] : cpu_has_avx2() ? &all[1] : &all[ARRAY_LEN(all) - 2];
 }
 
 const char *ntt_arith_name(const struct ntt_arith *arith)

@@ -1,4 +1,4 @@
-/* Number-theoretic transforms over Fr and the quotient polynomial of a proof (the specification,
+/* Number-theoretic transforms over Fr and the quotient polynomial of a proof (docs/spec/groth16.md,
    part A.9, step 2). */
 #ifndef MATH_NTT_H
 #define MATH_NTT_H
@@ -11,7 +11,9 @@ struct pool;
 struct ntt_arith;
 extern const struct ntt_arith ntt_arith_portable;
 extern const struct ntt_arith ntt_arith_avx2; /* x86-64 with AVX2 and FMA */
-const struct ntt_arith *ntt_arith_best(void); /* the fastest that runs on this machine */
+extern const struct ntt_arith ntt_arith_ifma; /* x86-64 with AVX-512 IFMA */
+/* Those that run on this machine, the fastest first; NULL is behind the last one. */
+const struct ntt_arith *const *ntt_ariths(void);
 const char *ntt_arith_name(const struct ntt_arith *arith);
 
 enum { NTT_LOG2_MAX = 30 };

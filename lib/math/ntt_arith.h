@@ -4,7 +4,7 @@
 
 #include "math/ntt.h"
 
-enum { NTT_LANES = 4, NTT_LEVELS_MAX = 3 };
+enum { NTT_LEVELS_MAX = 3 };
 
 /* One transform of n = 2^log2_n ≥ 16 elements.
 
@@ -27,14 +27,15 @@ struct ntt_transform {
 /* An arithmetic's transforms. Elements are canonical before and after. */
 struct ntt_arith {
     const char *name;
-    size_t vector_bytes;  /* of NTT_LANES elements in a tile */
+    unsigned lanes;       /* 4 or 8 */
+    size_t vector_bytes;  /* of as many elements in a tile */
     size_t twiddle_bytes; /* of one element of the stage tables */
     /* elements[k] = value_k in the arithmetic's form of a stage table. */
     void (*twiddle)(void *out, const struct fr *value);
-    /* One tile: NTT_LANES transforms of one level side by side. */
+    /* One tile: `lanes` transforms of one level side by side. */
     void (*tile)(const struct ntt_transform *transform, unsigned level, size_t number,
                  const void *stages, void *tile);
-    /* a[i] = a[i]·b[i]·(1/fix); n is a multiple of NTT_LANES. */
+    /* a[i] = a[i]·b[i]·(1/fix); n is a multiple of lanes. */
     void (*multiply)(struct fr *a, const struct fr *b, size_t n);
     unsigned log2_fix;      /* fix = 2^log2_fix */
     unsigned log2_rows_max; /* largest tile */

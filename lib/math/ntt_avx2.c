@@ -9,6 +9,8 @@
 
 #if defined(MATH_HAVE_AVX2)
 
+enum { NTT_LANES = 4 };
+
 /* 4r and 8r with limbs 0 ... 3 large enough that up to two normal limbs can be taken away */
 static const int64_t spread_4r[LIMBS] = {
     0x4ffffc00000004, 0x40bfff96ffbffb, 0x468760154ef68c, 0x4f520cce7601fe, 0x1cfb69d4ca671,
@@ -268,6 +270,7 @@ static void tile_with_rounding(const struct ntt_transform *transform, unsigned l
 
 const struct ntt_arith ntt_arith_avx2 = {
     .name = "avx2",
+    .lanes = NTT_LANES,
     .vector_bytes = sizeof(struct vec),
     .twiddle_bytes = sizeof(struct twiddle),
     .twiddle = set_twiddle,

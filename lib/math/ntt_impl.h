@@ -1,10 +1,15 @@
-/* The tile of a transform, for any arithmetic. Included by ntt_portable.c and ntt_avx2.c, which
-   define struct vec        NTT_LANES elements, one of each of the tile's transforms struct twiddle
-   one element of a stage table, for all lanes vec_load, vec_store   between vec and canonical
-   elements lane_stride apart vec_set           a factor for vec_mul from canonical elements vec_mul
-   element times factor (or factor times factor) dif2, dif4        last radix-2 stage, and radix-4
-   stage, from values to coefficients dit2, dit4        the other way round where the radix-4 ones
-   multiply by twiddle[0 … 2] = w, w^2, w^3, or not at all if twiddle is NULL. */
+/* The tile of a transform, for any arithmetic. Included by ntt_portable.c, ntt_avx2.c and
+   ntt_ifma.c, which define
+
+   NTT_LANES            how many transforms a tile has side by side struct vec           NTT_LANES
+   elements, one of each of the tile's transforms struct twiddle       one element of a stage table,
+   for all lanes vec_load, vec_store  between vec and canonical elements lane_stride apart vec_set
+   a factor for vec_mul, from canonical elements vec_mul              element times factor, or
+   factor times factor dif2, dif4           the last radix-2 stage, and a radix-4 stage, from values
+   to coefficients dit2, dit4           the other way round
+
+   where the radix-4 stages multiply by twiddle[0 … 2] = w, w^2, w^3, or not at all if twiddle is
+   NULL. */
 
 /* Stage tables: element 0 is i = sqrt(-1); then for block sizes 4, 8, … the triples w^j, w^2j,
    w^3j, j < size / 4, w of that order. */

@@ -1,5 +1,7 @@
 #include "math/ntt_arith.h"
 
+enum { NTT_LANES = 4 };
+
 struct vec {
     struct fr lane[NTT_LANES];
 };
@@ -108,6 +110,7 @@ static void multiply(struct fr *a, const struct fr *b, size_t n)
 
 const struct ntt_arith ntt_arith_portable = {
     .name = "portable",
+    .lanes = NTT_LANES,
     .vector_bytes = sizeof(struct vec),
     .twiddle_bytes = sizeof(struct twiddle),
     .twiddle = set_twiddle,

@@ -4,6 +4,7 @@
 #include "math/poseidon.h"
 
 #include "base/check.h"
+#include "math/cpu.h"
 #include "math/poseidon_arith.h"
 #include "math/poseidon_constants.h"
 
@@ -325,13 +326,16 @@ const struct poseidon_arith poseidon_arith_portable = {
     .permute = permute_one,
 };
 
-const struct poseidon_arith *poseidon_arith_best(void)
+const struct poseidon_arith *const *poseidon_ariths(void)
 {
+    static const struct poseidon_arith *const all[] = {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return &poseidon_arith_avx2;
+        &poseidon_arith_avx2,
 #endif
-    return &poseidon_arith_portable;
+        &poseidon_arith_portable,
+        NULL
+    };
+    return cpu_has_avx2() ? &all[0] : &all[ARRAY_LEN(all) - 2];
 }
 
 const char *poseidon_arith_name(const struct poseidon_arith *arith)
@@ -344,7 +348,7 @@ static void permute_all(const struct poseidon_arith *arith, unsigned arity,
                         struct fr *const out[], bool trace)
 {
     if (!arith)
-        arith = poseidon_arith_best();
+        arith = poseidon_ariths()[0];
     for (size_t at = 0; at < n; at += arith->lanes) {
         size_t left = n - at;
         arith->permute(arity, domain, left < arith->lanes ? left : arith->lanes, inputs + at,

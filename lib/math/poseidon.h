@@ -1,5 +1,5 @@
-/* The Poseidon hash over Fr (the specification, part C): constants, and the permutation outside of
-   circuits. Width arity + 1, S-box x^5, eight full rounds; arities 2, 4, 8 and 11. */
+/* The Poseidon hash over Fr (docs/spec/gadgets.md, part C): constants, and the permutation outside
+   of circuits. Width arity + 1, S-box x^5, eight full rounds; arities 2, 4, 8 and 11. */
 #ifndef MATH_POSEIDON_H
 #define MATH_POSEIDON_H
 
@@ -61,7 +61,8 @@ void poseidon_trace(struct fr *trace, unsigned arity, enum poseidon_domain domai
 struct poseidon_arith;
 extern const struct poseidon_arith poseidon_arith_portable;
 extern const struct poseidon_arith poseidon_arith_avx2; /* x86-64 with AVX2 and FMA */
-const struct poseidon_arith *poseidon_arith_best(void); /* the fastest that runs on this machine */
+/* Those that run on this machine, the fastest first; NULL is behind the last one. */
+const struct poseidon_arith *const *poseidon_ariths(void);
 const char *poseidon_arith_name(const struct poseidon_arith *arith);
 
 /* n times poseidon_trace, instance k from inputs[k] to traces[k]; traces do not overlap inputs.

@@ -1,4 +1,4 @@
-/* How Poseidon's constants come about (the specification, parts C.2 and C.3). Used once, by
+/* How Poseidon's constants come about (docs/spec/gadgets.md, parts C.2 and C.3). Used once, by
    math/poseidon.c. */
 #ifndef MATH_POSEIDON_CONSTANTS_H
 #define MATH_POSEIDON_CONSTANTS_H

@@ -3,8 +3,8 @@
    A gadget allocates variables with their values and enforces rows ⟨A,z⟩·⟨B,z⟩ = ⟨C,z⟩. What
    happens is up to the driver: the recorder compiles a shape (r1cs/shape.h), the witness driver
    keeps values only (r1cs/witness.h), the check driver evaluates every row and names the first
-   that fails. Allocation order and row order are part of the circuit (the specification,
-   notation).
+   that fails. Allocation order and row order are part of the circuit (docs/spec/groth16.md,
+   part A).
 
    Values are always passed, so that gadgets need no second code path; the recorder ignores them.
    A gadget that runs out of memory, or whose driver did, marks the system as failed (cs_fail) and

@@ -1,4 +1,4 @@
-/* The R1CS digest (the specification, part I.1) row by row. Private to lib/r1cs. */
+/* The R1CS digest (docs/spec/parameters.md, part I.1) row by row. Private to lib/r1cs. */
 #ifndef R1CS_DIGEST_H
 #define R1CS_DIGEST_H
 

@@ -1,5 +1,5 @@
-/* Which points of a proving key belong to which variables (the specification, part A.6), and which
-   of them take a whole field element.
+/* Which points of a proving key belong to which variables (docs/spec/groth16.md, part A.6), and
+   which of them take a whole field element.
 
    A *query* is a sum Σ value · point over the variables of a circuit: l over all aux variables, a
    and b (in both groups) over the inputs and aux variables that occur in matrix A or B. A variable

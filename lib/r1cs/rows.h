@@ -1,8 +1,8 @@
 /* Row values ⟨A,z⟩, ⟨B,z⟩, ⟨C,z⟩ straight from the packed witness and the compiled circuit, for
    any range of rows, so that a prover holds no more of them than it wants.
 
-   Rows are in the order of the specification, part A.7: circuit rows, then one row for each input
-   (A = the input, B = C = 0), then zeros without end. Values are in Montgomery form. */
+   Rows are in the order of part A.7: circuit rows, then one row for each input (A = the input, B =
+   C = 0), then zeros without end. Values are in Montgomery form. */
 #ifndef R1CS_ROWS_H
 #define R1CS_ROWS_H
 

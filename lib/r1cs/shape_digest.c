@@ -1,5 +1,5 @@
-/* The R1CS digest of the compiled form (the specification, part I.1): the only walk over a shape
-   whose order of terms inside a row matters. */
+/* The R1CS digest of the compiled form (docs/spec/parameters.md, part I.1): the only walk over a
+   shape whose order of terms inside a row matters. */
 #include "base/error.h"
 #include "base/mem.h"
 #include "r1cs/digest.h"

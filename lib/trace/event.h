@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 /* Spans: X(NAME, key of the value printed with its end). Each gives a NAME_START and a NAME_END.
-   SYNTH and GPU are the classic ones and keep exactly the format of the existing system. */
+   SYNTH and GPU are the classic ones and keep exactly the format of the Rust cuzk. */
 #define TRACE_SPAN_MAP(X)                                                                          \
     X(SYNTH, "synth_ms")    /* a synthesis worker makes a partition's witness */                   \
     X(GPU, "gpu_ms")        /* the device is truly occupied by a partition */                      \

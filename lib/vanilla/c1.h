@@ -1,4 +1,4 @@
-/* Reading and checking the output of PoRep commit phase 1, "C1" (the specification, part E.6).
+/* Reading and checking the output of PoRep commit phase 1, "C1" (docs/spec/circuits.md, part E.6).
 
    The input is JSON text from outside: the C1 itself or the wrapper around it that storage systems
    send, {"SectorNum":…,"Phase1Out":"<base64 of the C1>","SectorSize":…}. It is read in one pass, in

@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 
-/* The grammar of the specification, part E.6, as tables. */
+/* The grammar of part E.6, as tables. */
 
 static const struct c1_field root[] = {
     {"registered_proof", C1_NAME, ROLE_NONE},  {"vanilla_proofs", C1_VANILLA, ROLE_NONE},

@@ -1,4 +1,4 @@
-/* Writing the JSON text of a C1 through a buffer (the specification, part E.6: compact, as the
+/* Writing the JSON text of a C1 through a buffer (docs/spec/circuits.md, part E.6: compact, as the
    reference writes it). */
 #ifndef VANILLA_C1_WRITE_H
 #define VANILLA_C1_WRITE_H

@@ -1,6 +1,6 @@
-/* The SDR graph over the nodes of a sector, and the labels of its nodes (the specification, part
-   E.3). Node v has 6 DRG parents, smaller nodes of the same layer, and 8 expander parents, nodes of
-   the layer before. */
+/* The SDR graph over the nodes of a sector, and the labels of its nodes (docs/spec/circuits.md,
+   part E.3). Node v has 6 DRG parents, smaller nodes of the same layer, and 8 expander parents,
+   nodes of the layer before. */
 #ifndef VANILLA_GRAPH_H
 #define VANILLA_GRAPH_H
 

@@ -1,5 +1,5 @@
-/* What a PoRep says to the world, and the circuit's inputs that follow from it (the specification,
-   parts E.1, E.2 and E.5). */
+/* What a PoRep says to the world, and the circuit's inputs that follow from it
+   (docs/spec/circuits.md, parts E.1, E.2 and E.5). */
 #ifndef VANILLA_POREP_PUBLIC_H
 #define VANILLA_POREP_PUBLIC_H
 

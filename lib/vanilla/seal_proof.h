@@ -1,4 +1,4 @@
-/* Registered seal proofs: their names, numbers and what follows from them (the specification,
+/* Registered seal proofs: their names, numbers and what follows from them (docs/spec/circuits.md,
    parts E.1 and E.6). */
 #ifndef VANILLA_SEAL_PROOF_H
 #define VANILLA_SEAL_PROOF_H

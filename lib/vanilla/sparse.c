@@ -7,114 +7,16 @@
 #include "base/mem.h"
 #include "math/poseidon.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { MINER_ID = 1000, SECTOR_NUMBER = 42, SYNTHETIC_NODES_MAX = 1024 };
-
-void sparse_prf(const char *name, const uint8_t *tail, size_t tail_len, uint8_t out[32])
-{
-    static const char prefix[] = "cuzk-sparse-v1/";
-    uint8_t message[64];
-    size_t len = sizeof prefix - 1;
-    size_t name_len = strlen(name);
-    CHECK(len + name_len + tail_len <= sizeof message);
-    memcpy(message, prefix, len);
-    memcpy(message + len, name, name_len);
-    if (tail_len > 0)
-        memcpy(message + len + name_len, tail, tail_len);
-    sha256(message, len + name_len + tail_len, out);
-    fr_make_safe(out);
-}
-
-static int compare_u64(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a;
-    uint64_t y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Sorts and drops what is there twice; returns the new count. */
-static size_t make_set(uint64_t *values, size_t count)
-{
-    qsort(values, count, sizeof *values, compare_u64);
-    size_t n = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (n == 0 || values[n - 1] != values[i])
-            values[n++] = values[i];
-    }
-    return n;
-}
-
-static const uint64_t *find(const uint64_t *set, size_t count, uint64_t value)
-{
-    return bsearch(&value, set, count, sizeof *set, compare_u64);
-}
-
-/* --- Trees (step 6) --------------------------------------------------------------------------- */
-
-static bool alloc_level(struct sparse_level *level, size_t count)
-{
-    level->index = mem_alloc(count, sizeof *level->index);
-    level->value = mem_alloc(count, sizeof *level->value);
-    level->count = count;
-    return level->index && level->value;
-}
-
-const struct fr *sparse_tree_node(const struct sparse_tree *tree, unsigned level, uint64_t index)
-{
-    const struct sparse_level *nodes = &tree->level[level];
-    const uint64_t *known = find(nodes->index, nodes->count, index);
-    return known ? &nodes->value[known - nodes->index] : &nodes->fill;
-}
-
-static void set_fills(struct sparse_tree *tree, const char *name)
-{
-    for (unsigned h = 0; h < tree->shape->levels; h++) {
-        uint8_t tail[4];
-        uint8_t fill[32];
-        store_u32_le(tail, h);
-        sparse_prf(name, tail, sizeof tail, fill);
-        CHECK(fr_from_bytes(&tree->level[h].fill, fill));
-    }
-}
-
-/* Computes all levels above the known leaves. */
-static bool grow_tree(struct sparse_tree *tree)
-{
-    for (unsigned h = 0; h < tree->shape->levels; h++) {
-        const struct sparse_level *below = &tree->level[h];
-        struct sparse_level *above = &tree->level[h + 1];
-        unsigned arity = tree->shape->arity[h];
-        if (!alloc_level(above, below->count))
-            return false;
-        for (size_t i = 0; i < below->count; i++)
-            above->index[i] = below->index[i] / arity;
-        above->count = make_set(above->index, below->count);
-        for (size_t i = 0; i < above->count; i++) {
-            struct fr children[8];
-            for (unsigned c = 0; c < arity; c++)
-                children[c] = *sparse_tree_node(tree, h, above->index[i] * arity + c);
-            poseidon_hash(&above->value[i], arity, children);
-        }
-    }
-    return true;
-}
-
-static void free_tree(struct sparse_tree *tree)
-{
-    for (unsigned h = 0; h <= TREE_LEVELS_MAX; h++) {
-        mem_free(tree->level[h].index);
-        mem_free(tree->level[h].value);
-    }
-}
 
 /* --- Labels (steps 2 to 4) -------------------------------------------------------------------- */
 
 void sparse_label(const struct sparse_sector *sector, unsigned layer, uint64_t node,
                   uint8_t label[32])
 {
-    const uint64_t *known = find(sector->nodes, sector->n_nodes, node);
+    const uint64_t *known = sparse_find(sector->nodes, sector->n_nodes, node);
     if (known) {
         memcpy(label, sector->labels[known - sector->nodes][layer - 1], 32);
         return;
@@ -143,7 +45,7 @@ static bool choose_challenges(struct sparse_sector *sector)
     for (unsigned k = 0; k < config->partitions; k++)
         memcpy(sector->nodes + (size_t)k * config->challenges, sector->challenges[k],
                config->challenges * sizeof *sector->nodes);
-    sector->n_nodes = make_set(sector->nodes, count);
+    sector->n_nodes = sparse_make_set(sector->nodes, count);
     return true;
 }
 
@@ -196,13 +98,13 @@ static bool make_tree_c(struct sparse_sector *sector)
     const struct porep_config *config = sector->values.config;
     struct sparse_level *leaves = &sector->tree_c.level[0];
     size_t stride = POREP_PARENTS + 1;
-    if (!alloc_level(leaves, sector->n_nodes * stride))
+    if (!sparse_alloc_level(leaves, sector->n_nodes * stride))
         return false;
     for (size_t i = 0; i < sector->n_nodes; i++) {
         leaves->index[i * stride] = sector->nodes[i];
         memcpy(&leaves->index[i * stride + 1], sector->parents[i], sizeof sector->parents[i]);
     }
-    leaves->count = make_set(leaves->index, leaves->count);
+    leaves->count = sparse_make_set(leaves->index, leaves->count);
     for (size_t i = 0; i < leaves->count; i++) {
         struct fr rows[POREP_LAYERS_MAX];
         for (unsigned layer = 1; layer <= config->layers; layer++) {
@@ -212,7 +114,7 @@ static bool make_tree_c(struct sparse_sector *sector)
         }
         poseidon_hash(&leaves->value[i], config->layers, rows);
     }
-    return grow_tree(&sector->tree_c);
+    return sparse_tree_grow(&sector->tree_c);
 }
 
 /* tree_r_last: the replica nodes of the challenges, last label + data. */
@@ -220,7 +122,7 @@ static bool make_tree_r(struct sparse_sector *sector)
 {
     struct sparse_level *leaves = &sector->tree_r.level[0];
     struct fr data;
-    if (!alloc_level(leaves, sector->n_nodes))
+    if (!sparse_alloc_level(leaves, sector->n_nodes))
         return false;
     CHECK(fr_from_bytes(&data, sector->tree_d[0]));
     for (size_t i = 0; i < sector->n_nodes; i++) {
@@ -229,7 +131,7 @@ static bool make_tree_r(struct sparse_sector *sector)
             fr_from_bytes(&leaves->value[i], sector->labels[i][sector->values.config->layers - 1]));
         fr_add(&leaves->value[i], &leaves->value[i], &data);
     }
-    return grow_tree(&sector->tree_r);
+    return sparse_tree_grow(&sector->tree_r);
 }
 
 /* --- The sector ------------------------------------------------------------------------------- */
@@ -275,8 +177,8 @@ enum cuzk_status sparse_make(struct sparse_sector *sector, const struct seal_pro
     sector->tree_c.shape = &config->tree_r;
     sector->tree_r.shape = &config->tree_r;
     make_public(sector, seed);
-    set_fills(&sector->tree_c, "tree-c");
-    set_fills(&sector->tree_r, "tree-r-last");
+    sparse_tree_fill(&sector->tree_c, "tree-c");
+    sparse_tree_fill(&sector->tree_r, "tree-r-last");
     if (!choose_nodes(sector))
         goto no_memory;
     make_labels(sector);
@@ -298,7 +200,7 @@ void sparse_free(struct sparse_sector *sector)
     mem_free(sector->nodes);
     mem_free(sector->parents);
     mem_free(sector->labels);
-    free_tree(&sector->tree_c);
-    free_tree(&sector->tree_r);
+    sparse_tree_free(&sector->tree_c);
+    sparse_tree_free(&sector->tree_r);
     *sector = (struct sparse_sector){0};
 }

@@ -8,19 +8,7 @@
 #include <cuzk/dev.h>
 
 #include "vanilla/porep_public.h"
-
-/* A tree of which some leaves are known. Level 0 are the leaves. */
-struct sparse_level {
-    uint64_t *index; /* ascending, of the nodes that are known or computed */
-    struct fr *value;
-    size_t count;
-    struct fr fill; /* every other node of the level */
-};
-
-struct sparse_tree {
-    const struct tree_shape *shape;
-    struct sparse_level level[TREE_LEVELS_MAX + 1];
-};
+#include "vanilla/sparse_tree.h"
 
 struct sparse_sector {
     struct porep_public values;
@@ -49,11 +37,5 @@ void sparse_label(const struct sparse_sector *sector, unsigned layer, uint64_t n
 /* Writes the sector's C1 (step 8). */
 enum cuzk_status sparse_write(const struct sparse_sector *sector, cuzk_write_fn *write,
                               void *context, struct cuzk_error *err);
-
-/* Any node of a tree. */
-const struct fr *sparse_tree_node(const struct sparse_tree *tree, unsigned level, uint64_t index);
-
-/* PRF(name, tail) of the definition. */
-void sparse_prf(const char *name, const uint8_t *tail, size_t tail_len, uint8_t out[32]);
 
 #endif

@@ -70,13 +70,13 @@ struct waterfall_log {
 
 /* Adds all lines of a stream to a zero-initialised (or earlier filled) log. Lines of any length and
    content are allowed; what is no TIMELINE line is counted and passed over. Understands our own
-   lines and those of the existing system: CHAN_SEND or GPU_QUEUE, unescaped job ids with blanks,
+   lines and those of the Rust cuzk: CHAN_SEND or GPU_QUEUE, unescaped job ids with blanks,
    brackets and commas, prefixes of journald or containers before the mark. */
 enum cuzk_status waterfall_log_read(struct waterfall_log *log, FILE *stream,
                                     struct cuzk_error *err);
 
-/* As waterfall_log_read for bytes in memory. In both an unterminated last line is skipped: it may be
-   cut in the middle of a number. */
+/* As waterfall_log_read for bytes in memory. In both an unterminated last line is skipped: it may
+   be cut in the middle of a number. */
 enum cuzk_status waterfall_log_read_bytes(struct waterfall_log *log, const char *bytes, size_t len,
                                           struct cuzk_error *err);
 
@@ -172,7 +172,7 @@ struct waterfall_partition {
 };
 
 enum waterfall_outcome {
-    WATERFALL_OUTCOME_UNSAID, /* no JOB_ event: the existing system's logs, or cut */
+    WATERFALL_OUTCOME_UNSAID, /* no JOB_ event: the Rust cuzk's logs, or cut */
     WATERFALL_OUTCOME_DONE,
     WATERFALL_OUTCOME_FAILED,
     WATERFALL_OUTCOME_CANCELLED,
@@ -207,8 +207,11 @@ struct waterfall_stretch {
     X(UPLOAD, "upload")                                                                            \
     X(EVAL, "eval")                                                                                \
     X(NTT, "ntt")                                                                                  \
-    X(MSM_H, "msm_h") X(MSM_L, "msm_l") X(MSM_A, "msm_a") X(MSM_B_G1, "msm_b_g1")                  \
-        X(MSM_B_G2, "msm_b_g2") X(MSM_TAILS, "msm_tails") X(DOWNLOAD, "download")
+    X(MSM_H, "msm_h")                                                                              \
+    X(MSM_L, "msm_l")                                                                              \
+    X(MSM_A, "msm_a")                                                                              \
+    X(MSM_B_G1, "msm_b_g1")                                                                        \
+    X(MSM_B_G2, "msm_b_g2") X(MSM_TAILS, "msm_tails") X(DOWNLOAD, "download")
 
 enum waterfall_phase {
 #define X(name, json) WATERFALL_PHASE_##name,

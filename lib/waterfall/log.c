@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A longer line cannot be one of ours, nor of the existing system with a sensible job id. */
+/* A longer line cannot be one of ours, nor of the Rust cuzk with a sensible job id. */
 enum { LINE_MAX_BYTES = 16384, CHUNK_BYTES = 1 << 18 };
 
 #define MARK "TIMELINE,"
@@ -92,7 +92,7 @@ static bool is_classic(enum trace_kind kind)
     return kind <= TRACE_GPU_END || kind == TRACE_CHAN_SEND || kind == TRACE_GPU_PICKUP;
 }
 
-/* Splits "<job id>,<detail>". Our ids have no comma. The existing system prints the client's id as
+/* Splits "<job id>,<detail>". Our ids have no comma. The Rust cuzk prints the client's id as
    it is, so for classic events the details are the longest tail of pieces that look like theirs. */
 static bool split_job(struct slice rest, enum trace_kind kind, struct slice *job,
                       struct slice *details)
@@ -126,8 +126,8 @@ static int hex_value(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Undoes the escaping of trace_format_line. Only codes that it writes are decoded: ids of the
-   existing system may contain a percent sign of their own. Zero bytes stay escaped. */
+/* Undoes the escaping of trace_format_line. Only codes that it writes are decoded: ids of the Rust
+   cuzk may contain a percent sign of their own. Zero bytes stay escaped. */
 static size_t unescape(struct slice in, char *out)
 {
     size_t len = 0;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Threads of the existing system print within this of each other; a larger step back is a restart,
+/* Threads of the Rust cuzk print within this of each other; a larger step back is a restart,
    a displaced line, or a log without order. */
 enum { STEP_BACK_US = 100000 };
 

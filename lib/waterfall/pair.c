@@ -188,7 +188,7 @@ static bool take_stage(struct pairing *pairing, const struct waterfall_event *ev
         return false;
     uint32_t attempt = find_attempt(pairing, *latest, stage, event->worker);
     if (attempt == UINT32_MAX && stage == STAGE_GPU_END && event->partition >= 0) {
-        /* The existing system names a WindowPoSt partition only at its end. */
+        /* The Rust cuzk names a WindowPoSt partition only at its end. */
         uint32_t *whole = map_at(&pairing->partitions, job, partition_key(WATERFALL_NONE));
         if (!whole)
             return false;

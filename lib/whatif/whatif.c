@@ -158,7 +158,7 @@ static double overlap_of(const struct waterfall_run *run, int32_t device)
 /* Most of the time as many jobs as ever: then the client answers each end with a new request. */
 static const double closed_loop = 0.7;
 
-/* The existing system does not record when a request comes. If its log shows as many jobs at work
+/* The Rust cuzk does not record when a request comes. If its log shows as many jobs at work
    as ever nearly all the time, others were waiting. */
 static unsigned find_in_flight(const struct waterfall_report *report,
                                const struct waterfall_run *run)

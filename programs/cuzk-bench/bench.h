@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Default address of a daemon, that of the earlier bench. */
+/* Default address of a daemon, that of the Rust cuzk's bench. */
 #define BENCH_DEFAULT_ADDRESS "http://127.0.0.1:9820"
 
 /* A request as it is sent: built once, sent many times. Zero-initialise; free with

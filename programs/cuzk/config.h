@@ -15,7 +15,7 @@ enum config_type {
     CONFIG_SWITCH,   /* true, false */
     CONFIG_LIST, /* comma-separated on the command line and in the environment, an array in the file
                   */
-    CONFIG_RETIRED, /* a key of the earlier daemon: taken with a warning, no effect */
+    CONFIG_RETIRED, /* a key of the Rust cuzk: taken with a warning, no effect */
 };
 
 /* X(ENUM, key, type, default, least, most, reloads, help). least and most bound the number of a
@@ -72,7 +72,7 @@ enum config_type {
     X(TIMELINE, "timeline.enabled", CONFIG_SWITCH, "true", 0, 0, false,                            \
       "write TIMELINE lines to stderr")                                                            \
     X(TIMELINE_GPU_QUEUE, "timeline.gpu_queue", CONFIG_SWITCH, "false", 0, 0, false,               \
-      "call the CHAN_SEND event GPU_QUEUE, as newer readers of the earlier daemon's logs expect")  \
+      "call the CHAN_SEND event GPU_QUEUE, the newer name of it in logs of the Rust cuzk")         \
     X(EVICTION_MIN_IDLE, "memory.eviction_min_idle", CONFIG_RETIRED, "", 0, 0, false,              \
       "parameters are evicted by last use alone")                                                  \
     X(PINNED_BUDGET, "memory.pinned_budget", CONFIG_RETIRED, "", 0, 0, false,                      \

@@ -42,7 +42,7 @@ static void print_help(FILE *out)
           "       cuzk waterfall compare [options] A B        two logs side by side\n"
           "       cuzk waterfall compare --run R --run-b S LOG   two runs of one log\n\n"
           "LOG is the stderr of a daemon: lines TIMELINE,<offset_ms>,<event>,<job_id>,<detail>\n"
-          "among any others, of cuzk or of the Rust system; '-' is standard input. Says what the\n"
+          "among any others, of cuzk or of the Rust cuzk; '-' is standard input. Says what the\n"
           "bottleneck is, how sure that is and what would change it, where each job's time went,\n"
           "why each device was idle, and what is missing in the log.\n\n"
           "      --what-if KNOBS        replay the log's durations with other settings and say\n"

@@ -29,7 +29,7 @@ enum schedule_cause {
 struct schedule_options {
     uint64_t seed;
     const char *label;                 /* of the run; NULL: no RUN_START and RUN_END */
-    bool classic;                      /* only the six events of the existing system */
+    bool classic;                      /* only the six events of the Rust cuzk */
     bool say_gpu_queue;                /* GPU_QUEUE instead of CHAN_SEND */
     unsigned jobs, concurrency, think; /* the client: keeps `concurrency` in flight */
     unsigned partitions;

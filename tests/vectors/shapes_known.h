@@ -1,5 +1,5 @@
-/* What is known of the circuits (the specification, part I.2): counts, and R1CS digests where the
-   reference gave one. */
+/* What is known of the circuits (docs/spec/parameters.md, part I.2): counts, and R1CS digests where
+   the reference gave one. */
 #ifndef TESTS_VECTORS_SHAPES_KNOWN_H
 #define TESTS_VECTORS_SHAPES_KNOWN_H
 

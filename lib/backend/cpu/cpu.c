@@ -65,7 +65,7 @@ static enum cuzk_status cpu_open(const struct backend_options *options, unsigned
     snprintf(device->description, sizeof device->description,
              "cpu, %u threads, %s points, %s "
              "transforms",
-             pool_threads(device->pool), g1_kernel_best()->name, ntt_arith_name(ntt_arith_best()));
+             pool_threads(device->pool), g1_kernels()[0]->name, ntt_arith_name(ntt_ariths()[0]));
     *out = device;
     return CUZK_OK;
 }

@@ -1,5 +1,5 @@
-/* The PoRep circuits, row by row from the gadgets, against the reference (the specification, part
-   I.2). The full production circuits are in tests/vectors, in compiled form. */
+/* The PoRep circuits, row by row from the gadgets, against the reference (docs/spec/parameters.md,
+   part I.2). The full production circuits are in tests/vectors, in compiled form. */
 #include "../gadgets/compare.h"
 
 #include "base/hash.h"

@@ -1,4 +1,4 @@
-/* The PoSt circuits, row by row from the gadgets, against the reference (the specification,
+/* The PoSt circuits, row by row from the gadgets, against the reference (docs/spec/parameters.md,
    part I.2). The largest are in tests/vectors, in compiled form. */
 #include "../gadgets/compare.h"
 

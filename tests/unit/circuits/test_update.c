@@ -1,5 +1,5 @@
-/* The sector update circuits, row by row from the gadgets, against the reference (the
-   specification, part I.2). The largest are in tests/vectors, in compiled form. */
+/* The sector update circuits, row by row from the gadgets, against the reference
+   (docs/spec/parameters.md, part I.2). The largest are in tests/vectors, in compiled form. */
 #include "../gadgets/compare.h"
 
 #include "circuits/update.h"

@@ -1,4 +1,4 @@
-/* The table of test_digests.c, from the specification, part I.2. */
+/* The table of test_digests.c, from part I.2. */
 #ifndef TESTS_GADGETS_DIGESTS_KNOWN_H
 #define TESTS_GADGETS_DIGESTS_KNOWN_H
 

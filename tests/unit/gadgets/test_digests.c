@@ -1,5 +1,5 @@
 /* Every gadget against the reference: counts, R1CS digest, values, and for some all rows as text
-   (the specification, part I.2 "Gadget digests"). */
+   (docs/spec/parameters.md, part I.2). */
 #include "support/support.h"
 
 #include "base/hash.h"

@@ -75,15 +75,14 @@ static void G(check)(const struct G(sample) * s, bool use_bits, bool use_index)
         .scalars = s->scalars,
         .n_scalars = s->n_scalars,
     };
-    const struct G(kernel) * kernels[] = {&G(kernel_portable), G(kernel_best)()};
-    for (size_t k = 0; k < ARRAY_LEN(kernels); k++) {
+    for (const struct G(kernel) *const *kernel = G(kernels)(); *kernel; kernel++) {
         for (unsigned threads = 0; threads <= 3; threads++) {
             struct pool *pool = threads ? pool_new(threads) : NULL;
             struct JACOBIAN sum;
             struct cuzk_error err;
-            assert_ok(G(msm)(&sum, &terms, kernels[k], pool, &err), err);
+            assert_ok(G(msm)(&sum, &terms, *kernel, pool, &err), err);
             if (!G(equal)(&sum, &expected))
-                fail_msg("kernel %s, %u threads: wrong sum", kernels[k]->name, threads);
+                fail_msg("kernel %s, %u threads: wrong sum", (*kernel)->name, threads);
             pool_free(pool);
         }
     }
@@ -238,9 +237,8 @@ static void G(test_malformed_point)(void **state)
             }
             struct JACOBIAN sum;
             struct cuzk_error err;
-            const struct G(kernel) * kernels[] = {&G(kernel_portable), G(kernel_best)()};
-            for (size_t i = 0; i < ARRAY_LEN(kernels); i++) {
-                assert_int_equal(G(msm)(&sum, &terms, kernels[i], NULL, &err), CUZK_BAD_PARAMS);
+            for (const struct G(kernel) *const *kernel = G(kernels)(); *kernel; kernel++) {
+                assert_int_equal(G(msm)(&sum, &terms, *kernel, NULL, &err), CUZK_BAD_PARAMS);
                 assert_non_null(strstr(err.text, "section h, point 70"));
             }
         }

@@ -9,19 +9,20 @@
 
 #include "pseudo_random.h"
 
-/* Both implementations, and both cut into small tiles so that three levels come in small sizes. */
-enum { N_ARITHS = 4 };
-static struct ntt_arith ariths[N_ARITHS];
+/* All implementations, and all cut into small tiles so that three levels come in small sizes. */
+enum { ARITHS_MAX = 8 };
+static struct ntt_arith ariths[ARITHS_MAX];
+static size_t n_ariths;
 
 static int setup(void **state)
 {
     (void)state;
-    ariths[0] = ntt_arith_portable;
-    ariths[1] = *ntt_arith_best();
-    ariths[2] = ntt_arith_portable;
-    ariths[3] = *ntt_arith_best();
-    ariths[2].log2_rows_max = 4;
-    ariths[3].log2_rows_max = 4;
+    for (const struct ntt_arith *const *arith = ntt_ariths(); *arith; arith++) {
+        CHECK(n_ariths + 2 <= ARITHS_MAX);
+        ariths[n_ariths++] = **arith;
+        ariths[n_ariths] = **arith;
+        ariths[n_ariths++].log2_rows_max = 4;
+    }
     return 0;
 }
 
@@ -75,7 +76,7 @@ static void test_transform(void **state)
     (void)state;
     for (unsigned log2_n = 0; log2_n <= 16; log2_n++) {
         struct fr *coefficients = random_elements((size_t)1 << log2_n);
-        for (size_t i = 0; i < N_ARITHS; i++) {
+        for (size_t i = 0; i < n_ariths; i++) {
             if (log2_n <= 12 || ariths[i].log2_rows_max > 4)
                 check_transform(&ariths[i], log2_n, (unsigned)i % 3, coefficients);
         }
@@ -94,7 +95,7 @@ static void test_extreme_values(void **state)
             coefficients[i] = k == 0 || (k == 2 && i % 2) || (k == 3 && i % 3 == 0) ? fr_minus_one
                               : k == 1                                              ? fr_zero
                                                                                     : fr_one;
-        for (size_t i = 0; i < N_ARITHS; i++)
+        for (size_t i = 0; i < n_ariths; i++)
             check_transform(&ariths[i], LOG2_N, 0, coefficients);
     }
     mem_free(coefficients);
@@ -146,7 +147,7 @@ static void test_quotient(void **state)
     (void)state;
     struct pool *pool = pool_new(2);
     for (unsigned log2_n = 0; log2_n <= 14; log2_n++) {
-        for (size_t i = 0; i < N_ARITHS; i++) {
+        for (size_t i = 0; i < n_ariths; i++) {
             if (log2_n <= 12 || ariths[i].log2_rows_max > 4)
                 check_quotient(&ariths[i], log2_n, i % 2 ? pool : NULL);
         }

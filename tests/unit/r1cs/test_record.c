@@ -143,7 +143,7 @@ struct known_rows {
     const char *digest;
 };
 
-/* The specification, part I.2, and the heads of the files. */
+/* Part I.2, and the heads of the files. */
 static const struct known_rows known_rows[] = {
     {"reference/tiny/t1-mul.txt", 1, 2, 2, 1, 1,
      "5e412c4a2bea134de33e10d7c4cb14d4ac87e8d84bfff54c98b48e8f821c3669"},

@@ -40,7 +40,7 @@ static struct trace_record record_of(enum trace_kind kind, const char *label)
     return record;
 }
 
-/* ../shared/spec/cuzk-anchor.md, section 1: exactly these, whatever else the event knows. */
+/* docs/spec/formats.md, section 4: exactly these, whatever else the event knows. */
 static void test_classic_lines_are_as_they_were(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The SDR graph, challenges and ids against the value vectors of the specification, part I.3. */
+/* The SDR graph, challenges and ids against the value vectors of part I.3. */
 #include "support/support.h"
 
 #include "base/bytes.h"

@@ -18,7 +18,7 @@ static void read_text(struct waterfall_log *log, const char *text)
     assert_ok(waterfall_log_read_bytes(log, text, strlen(text), &err), err);
 }
 
-/* The healthy partition of ../shared/spec/cuzk-anchor.md, section 1. */
+/* The healthy partition of docs/spec/formats.md, section 4. */
 static void test_a_classic_partition(void **state)
 {
     (void)state;

@@ -127,7 +127,7 @@ static void test_the_device_is_the_wall(void **state)
     release_analysed(&a);
 }
 
-/* Our own logs also tell the causes that the existing system does not record. */
+/* Our own logs also tell the causes that the Rust cuzk does not record. */
 static enum waterfall_bottleneck bottleneck_of(struct schedule_options options)
 {
     struct analysed a;

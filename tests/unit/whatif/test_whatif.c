@@ -442,7 +442,7 @@ static void test_the_prediction_is_what_is_measured(void **state)
     assert_true(as_it_was <= 0.05);
 }
 
-/* A log of the existing system, as the model of the timeline's tests writes it. */
+/* A log of the Rust cuzk, as the model of the timeline's tests writes it. */
 static double model_run(unsigned synth_workers, unsigned devices, struct explained *e)
 {
     struct schedule_options options = schedule_defaults(7);

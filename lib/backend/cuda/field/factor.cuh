@@ -8,7 +8,7 @@
 
    with 64 + 48/P products of limbs, where Montgomery's product needs 112. As r is
    2^256 - 2^64·D - 2^32 + 1, the quotient's digits are the limbs that vanish, and each costs the
-   six products with D (spec/gpu-ntt.md, section 1). What is subtracted at the top is left for
+   six products with D (docs/spec/ntt.md, section 1). What is subtracted at the top is left for
    the end, so all chains of carries only add.
 
    x may be in Montgomery form or not: the result is in the same form. */

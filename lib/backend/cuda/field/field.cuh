@@ -6,7 +6,7 @@
    limbs and one for those at odd limbs, so that every 32×32 product's low and high half land in
    one aligned pair and become a single wide multiply-add with carry (Emmart, Zheng, Weems:
    "Faster modular exponentiation using double precision floating point arithmetic on the GPU",
-   ARITH 2018, section on integer baselines; spec/gpu.md, section 2, has the measured floor of
+   ARITH 2018, section on integer baselines; docs/spec/gpu.md, section 2, has the measured floor of
    28.4 G Fp products/s). */
 #ifndef CUDA_FIELD_CUH
 #define CUDA_FIELD_CUH

@@ -6,7 +6,7 @@
    for all of them together the sums over bits, which take an addition a point whatever their number
    (msm.h). A key of a 32 GiB PoRep takes 80 GB in the form that sums want. On a card that does not
    hold it all, h is brought for every partition, behind whose additions the transfer hides, and the
-   other sections once for a batch (spec/gpu.md, section 4.6). */
+   other sections once for a batch (docs/spec/gpu.md, section 4.6). */
 #ifndef CUDA_MEMORY_PLAN_H
 #define CUDA_MEMORY_PLAN_H
 

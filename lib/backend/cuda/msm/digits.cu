@@ -51,7 +51,7 @@ static Windows window_of_bitmaps(const struct msm_size &size)
 
 /* The cheapest number of windows: an entry costs its sorting and an addition, a bucket two
    additions in shorter rounds. In halves of an entry's cost; weights from the measured
-   break-even points of spec/gpu-msm.md, section 3 (12 or 13 windows at 2^24, 11 or 12 at 2^26). */
+   break-even points of docs/spec/msm.md, section 3 (12 or 13 windows at 2^24, 11 or 12 at 2^26). */
 int make_batches(const struct msm_size &size, Windows *windows, Batch batches[MSM_WINDOWS_MAX])
 {
     if (size.bitmaps > 0) {

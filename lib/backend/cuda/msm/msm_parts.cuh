@@ -1,6 +1,6 @@
 /* The two parts of a multi-scalar multiplication: planning, which is about integers only and done
    once for all sets of points, and adding, once a set. Pippenger's method with signed digits;
-   buckets are filled and reduced by rounds of affine additions (spec/gpu-msm.md, sections 1 to 5).
+   buckets are filled and reduced by rounds of affine additions (docs/spec/msm.md, sections 1 to 5).
 
    Sums of all sets go to slots of the same numbers, so one plan and one list of references serve
    them all. */

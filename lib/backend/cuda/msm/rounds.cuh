@@ -3,7 +3,7 @@
    A round is a list of pairs of references; each pair makes the sum in one scratch slot. A
    reference is 32 bits: bit 31 the sign, the rest an index, below n_points an input point, from
    there on a scratch slot. A pair adds A and ±B with the relative sign only; A's sign stays with
-   whoever refers to the sum. So no point is ever copied or negated in memory (spec/gpu-msm.md,
+   whoever refers to the sum. So no point is ever copied or negated in memory (docs/spec/msm.md,
    section 1).
 
    The kernels are in rounds_impl.cuh and compiled once a group, in rounds_g1.cu and

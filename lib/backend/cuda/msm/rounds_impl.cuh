@@ -9,7 +9,7 @@
    Operands come through shared memory by asynchronous copies, a pair or two ahead of the
    arithmetic, so that they take no registers while they are under way. Where they are random input
    points, several lanes fetch one point together: a warp's request then touches a few lines instead
-   of 32 (spec/gpu-msm.md, section 1, "Operand fetch"). */
+   of 32 (docs/spec/msm.md, section 1, "Operand fetch"). */
 #ifndef CUDA_ROUNDS_IMPL_CUH
 #define CUDA_ROUNDS_IMPL_CUH
 

@@ -1,4 +1,4 @@
-/* Six transforms make the quotient (spec/gpu-ntt.md, sections 2 and 6).
+/* Six transforms make the quotient (docs/spec/ntt.md, sections 2 and 6).
 
    The n elements are seen as a box of n1 × n2 × n3, each side a power of two from 2^6 to 2^9
    (below 2^18 elements n1 = 1). An inverse transform goes from natural order, address

@@ -1,4 +1,4 @@
-/* Points of a parameter file on the device: uncompressed big-endian bytes (the specification,
+/* Points of a parameter file on the device: uncompressed big-endian bytes (docs/spec/groth16.md,
    parts A.3 and A.6) become slots (curve.cuh), checked on the way. */
 #ifndef CUDA_POINTS_H
 #define CUDA_POINTS_H

@@ -1,4 +1,4 @@
-/* One block evaluates up to ROWS_PART_ROWS rows of one placement (spec/gpu-ntt.md, section 7). It
+/* One block evaluates up to ROWS_PART_ROWS rows of one placement (docs/spec/ntt.md, section 7). It
    gathers the bits of the template's local variables in shared memory; then a thread works out
    where the value of its row already is (small integers are in a table), and pairs of lanes copy
    it, so that a warp's stores are contiguous. Wide rows take a warp each. */
