@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- Submission --- */
+/* --- Submission ------------------------------------------------------------------------------- */
 
 /* Jobs before this one in the line that have not begun. */
 static uint32_t position_of(const struct core *core, const struct job *job)
@@ -141,7 +141,7 @@ void calls_activate(struct core *core, struct call *call)
     call_answer(call, CUZK_OK);
 }
 
-/* --- Watching and cancelling --- */
+/* --- Watching and cancelling ------------------------------------------------------------------ */
 
 void calls_watch(struct core *core, struct call *call)
 {
@@ -174,7 +174,7 @@ void calls_cancel(struct core *core, struct call *call)
     call_answer(call, CUZK_OK);
 }
 
-/* --- Parameters --- */
+/* --- Parameters ------------------------------------------------------------------------------- */
 
 /* The file of a loaded circuit that nobody uses is checked before the next use: if it was replaced
    meanwhile, it is loaded anew instead of failing the job. */
@@ -222,7 +222,7 @@ void calls_evict(struct core *core, struct call *call)
     }
 }
 
-/* --- Looking --- */
+/* --- Looking ---------------------------------------------------------------------------------- */
 
 void calls_wait_idle(struct core *core, struct call *call)
 {
@@ -241,7 +241,7 @@ void calls_busy(struct core *core, struct call *call)
     call_answer(call, CUZK_OK);
 }
 
-/* --- Ending the engine --- */
+/* --- Ending the engine ------------------------------------------------------------------------ */
 
 /* Jobs that wait will not be begun by this process. In the journal they stay as they are, and those
    who watch them are told so. */

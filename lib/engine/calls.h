@@ -1,5 +1,5 @@
-/* The serve functions of the calls (call.h). Each runs on the engine thread and answers its call, at
-   once or later. Private to lib/engine. */
+/* The serve functions of the calls of call.h. Each runs on the engine thread and answers its call,
+   at once or later. Private to lib/engine. */
 #ifndef ENGINE_CALLS_H
 #define ENGINE_CALLS_H
 

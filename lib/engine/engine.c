@@ -20,7 +20,7 @@ static unsigned number_or(unsigned number, unsigned otherwise)
     return number ? number : otherwise;
 }
 
-/* --- Opening --- */
+/* --- Opening ---------------------------------------------------------------------------------- */
 
 static void read_options(struct engine_shared *shared, const struct cuzk_engine_options *options)
 {
@@ -149,7 +149,7 @@ enum cuzk_status engine_open(const struct cuzk_engine_options *options,
     return CUZK_OK;
 }
 
-/* --- Closing --- */
+/* --- Closing ---------------------------------------------------------------------------------- */
 
 /* Starts of jobs that this process gives up in good order do not count towards poison. */
 static void take_back_starts(struct core *core)

@@ -42,10 +42,10 @@ struct job_partition {
     void *witness;
     struct budget_hold hold;
     uint8_t proof[WORK_PROOF_BYTES];
-    bool redone;      /* its first proof was no good */
-    bool suspected;   /* the first one was not valid: that device is to blame if the second is */
-    unsigned suspect; /* that device */
-    bool verifying;   /* PROVED: a worker is at it */
+    bool redone;      /* it is being done for the second time, or was */
+    bool suspected;   /* its first proof was not valid: a second, valid one blames the device */
+    unsigned suspect; /* the device of the first proof */
+    bool verifying;   /* PROVED: a worker verifies it */
     uint64_t synth_ns, device_ns;
 };
 
@@ -58,7 +58,7 @@ struct job {
     enum cuzk_priority priority;
     enum job_state state;
     bool journaled;
-    unsigned starts; /* times that it was begun by processes that did not end well */
+    unsigned starts; /* number of processes that began it and did not end in good order */
 
     struct request *request; /* until it is parsed; NULL while only the journal has it */
     size_t request_bytes;
@@ -72,12 +72,12 @@ struct job {
     bool budget_waits; /* a BUDGET_WAIT span is open */
     bool srs_waits;    /* an SRS_WAIT span is open */
     enum job_ending ending;
-    bool interrupted;   /* given up by closing; the next process goes on with it */
+    bool interrupted;   /* begun, and given up by closing: the next process does it */
     bool record_wanted; /* FAILED or CANCELLED, and the journal does not know it yet */
     struct job_partition *partitions;
     struct pipeline_partition *line_partitions;
     unsigned n_partitions;
-    unsigned pins; /* tasks and calls that still look at it */
+    unsigned pins; /* number of tasks and calls that look at it */
 
     struct cuzk_error error; /* FAILED, CANCELLED */
     uint8_t *proof;          /* DONE */
@@ -118,7 +118,7 @@ void job_result(const struct job *job, enum cuzk_job_outcome outcome, struct cuz
 /* Milliseconds between two readings of the clock; 0 if one was not taken. */
 uint64_t job_ms_between(uint64_t from_ns, uint64_t to_ns);
 
-/* After parsing: room for the partitions, both arrays or none. false without memory. */
+/* After parsing: makes room for the partitions. False without memory: then nothing is changed. */
 bool job_make_partitions(struct job *job, unsigned n);
 
 /* Of the events of the whole job, or of one partition. */

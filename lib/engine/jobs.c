@@ -27,7 +27,7 @@ void jobs_free(struct core *core)
     *jobs = (struct jobs){0};
 }
 
-/* --- The table --- */
+/* --- The table -------------------------------------------------------------------------------- */
 
 static bool append_job(struct core *core, struct job *job)
 {
@@ -125,7 +125,7 @@ struct job *jobs_in_line(const struct core *core, size_t i)
     return job_of(core->pipeline.queue.entries[i]->owner);
 }
 
-/* --- Memory --- */
+/* --- Memory ----------------------------------------------------------------------------------- */
 
 bool jobs_take_memory(struct core *core, struct job *job, enum budget_use use, uint64_t bytes,
                       struct budget_hold *hold)
@@ -163,7 +163,7 @@ bool jobs_redo_partition(struct core *core, struct job *job, unsigned partition,
     return true;
 }
 
-/* --- Ending --- */
+/* --- Ending ----------------------------------------------------------------------------------- */
 
 /* Once a job is over and no worker looks at it, only its result stays. */
 static void let_go(struct core *core, struct job *job)
@@ -282,7 +282,7 @@ void jobs_want_record(struct core *core, struct job *job)
     core->jobs.n_records++;
 }
 
-/* --- Time -------------------------------------------------------------------------- */
+/* --- Time ------------------------------------------------------------------------------------- */
 
 /* The journal forgets a job later, in one transaction with others. If there is no memory to
    remember the number, the row stays until the next start, which knows its age. */

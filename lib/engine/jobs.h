@@ -1,5 +1,5 @@
-/* The jobs of an engine: how they come, how they end, and who is told. Engine thread only. Private
-   to lib/engine. */
+/* The jobs of an engine: how they come, how they end, and who hears of it. Engine thread only.
+   Private to lib/engine. */
 #ifndef ENGINE_JOBS_H
 #define ENGINE_JOBS_H
 
@@ -43,23 +43,23 @@ void jobs_drop_witness(struct core *core, struct job *job, unsigned partition);
 bool jobs_redo_partition(struct core *core, struct job *job, unsigned partition, const char *reason,
                          const struct cuzk_error *why);
 
-/* Ends a job that is not over: tells those who watch it, and lets go of what nobody looks at. err:
-   why it ended; NULL with DONE. */
+/* Ends a job that is not over: notifies its watchers, and frees all but the result as soon as no
+   worker looks at the job. err: why it ended; NULL with DONE. */
 void jobs_end(struct core *core, struct job *job, enum job_state state,
               const struct cuzk_error *err);
 /* Ends a job as FAILED in a phase of one partition; err gets both as a prefix. */
 void jobs_fail_partition(struct core *core, struct job *job, unsigned partition, const char *phase,
                          struct cuzk_error *err);
-/* The journal is to be told how a job ended that is not DONE. */
+/* How the job ended is to be recorded in the journal; for jobs that are FAILED or CANCELLED. */
 void jobs_want_record(struct core *core, struct job *job);
 /* A task or a call no longer looks at the job. */
 void jobs_unpin(struct core *core, struct job *job);
 
-/* Frees jobs whose result's time is over. */
+/* Frees finished jobs that have been kept long enough. */
 void jobs_expire(struct core *core, uint64_t now_ms);
 /* When jobs_expire has something to do; UINT64_MAX: never. */
 uint64_t jobs_next_ms(const struct core *core);
-/* Nothing runs, and nothing will by itself. */
+/* Nothing runs, and nothing would begin without a call. */
 bool jobs_are_idle(const struct core *core);
 
 #endif

@@ -30,7 +30,7 @@ struct journal {
     void *probe_context;
 };
 
-/* --- The table --- */
+/* --- The table -------------------------------------------------------------------------------- */
 
 /* The columns of table "job" after its key, the job's number. Each has the name of the member of
    struct journal_job that it holds: X(name, type in SQL, how it is bound and read, type in C). The
@@ -77,7 +77,7 @@ static const char insert_job[] =
 static const char finish_job[] =
     "UPDATE job SET state = ?" RESULT_COLUMNS(ASSIGNMENT) " WHERE number = ? AND state = ?";
 
-static void probe(struct journal *journal, const char *point)
+static void call_probe(struct journal *journal, const char *point)
 {
     if (journal->probe)
         journal->probe(journal->probe_context, point);
@@ -115,7 +115,7 @@ struct statement {
     int bound;
 };
 
-static bool prepare(struct statement *s, struct journal *journal, const char *sql)
+static bool prepare_statement(struct statement *s, struct journal *journal, const char *sql)
 {
     *s = (struct statement){.journal = journal};
     return sqlite3_prepare_v2(journal->db, sql, -1, &s->stmt, NULL) == SQLITE_OK;
@@ -156,7 +156,7 @@ static void bind_result(struct statement *s, const struct journal_job *job)
     bind_int(s, JOURNAL_PENDING);
 }
 
-static enum cuzk_status run(struct statement *s, const char *what, struct cuzk_error *err)
+static enum cuzk_status run_statement(struct statement *s, const char *what, struct cuzk_error *err)
 {
     enum cuzk_status status = CUZK_OK;
     if (!s->stmt || sqlite3_step(s->stmt) != SQLITE_DONE)
@@ -165,14 +165,15 @@ static enum cuzk_status run(struct statement *s, const char *what, struct cuzk_e
     return status;
 }
 
-static enum cuzk_status execute(struct journal *journal, const char *sql, struct cuzk_error *err)
+static enum cuzk_status execute_sql(struct journal *journal, const char *sql,
+                                    struct cuzk_error *err)
 {
     if (sqlite3_exec(journal->db, sql, NULL, NULL, NULL) == SQLITE_OK)
         return CUZK_OK;
     return sql_error(journal, "write", err);
 }
 
-/* --- Files ------------------------------------------------------------------------- */
+/* --- Files ------------------------------------------------------------------------------------ */
 
 static void payload_path(const struct journal *journal, uint64_t number,
                          const uint8_t hash[REQUEST_HASH_BYTES], const char *ending,
@@ -206,7 +207,7 @@ static bool is_orphan(struct journal *journal, const char *name)
     number = load_u64_be(bytes);
     struct statement s;
     bool pending = false;
-    if (prepare(&s, journal, "SELECT 1 FROM job WHERE number = ? AND state = ?")) {
+    if (prepare_statement(&s, journal, "SELECT 1 FROM job WHERE number = ? AND state = ?")) {
         bind_int(&s, number);
         bind_int(&s, JOURNAL_PENDING);
         pending = sqlite3_step(s.stmt) != SQLITE_DONE; /* an error keeps the file */
@@ -226,7 +227,7 @@ static void remove_orphans(struct journal *journal)
     closedir(folder);
 }
 
-/* --- Opening ----------------------------------------------------------------------- */
+/* --- Opening ---------------------------------------------------------------------------------- */
 
 static enum cuzk_status lock_folder(struct journal *journal, struct cuzk_error *err)
 {
@@ -244,7 +245,8 @@ static enum cuzk_status lock_folder(struct journal *journal, struct cuzk_error *
 static enum cuzk_status set_poison_aside(struct journal *journal, struct cuzk_error *err)
 {
     struct statement s;
-    if (!prepare(&s, journal, "SELECT number, hash FROM job WHERE state = ? AND starts >= ?"))
+    if (!prepare_statement(&s, journal,
+                           "SELECT number, hash FROM job WHERE state = ? AND starts >= ?"))
         return sql_error(journal, "read", err);
     bind_int(&s, JOURNAL_PENDING);
     bind_int(&s, JOURNAL_STARTS_MAX);
@@ -264,9 +266,10 @@ static enum cuzk_status set_poison_aside(struct journal *journal, struct cuzk_er
                       number, JOURNAL_STARTS_MAX, to);
     }
     sqlite3_finalize(s.stmt);
-    if (!prepare(&s, journal,
-                 "UPDATE job SET state = ?, finished_unix = ?, error_status = ?, error_text = ?"
-                 " WHERE state = ? AND starts >= ?"))
+    if (!prepare_statement(
+            &s, journal,
+            "UPDATE job SET state = ?, finished_unix = ?, error_status = ?, error_text = ?"
+            " WHERE state = ? AND starts >= ?"))
         return sql_error(journal, "write", err);
     bind_int(&s, JOURNAL_FAILED);
     bind_int(&s, clock_unix_s());
@@ -274,13 +277,13 @@ static enum cuzk_status set_poison_aside(struct journal *journal, struct cuzk_er
     bind_text(&s, "set aside: the daemon died three times while it worked on this job");
     bind_int(&s, JOURNAL_PENDING);
     bind_int(&s, JOURNAL_STARTS_MAX);
-    return run(&s, "write", err);
+    return run_statement(&s, "write", err);
 }
 
 static enum cuzk_status read_counter(struct journal *journal, struct cuzk_error *err)
 {
     struct statement s;
-    if (!prepare(&s, journal, "SELECT value FROM counter WHERE name = 'next_number'") ||
+    if (!prepare_statement(&s, journal, "SELECT value FROM counter WHERE name = 'next_number'") ||
         sqlite3_step(s.stmt) != SQLITE_ROW) {
         sqlite3_finalize(s.stmt);
         return sql_error(journal, "read the counter", err);
@@ -298,10 +301,10 @@ static enum cuzk_status open_database(struct journal *journal, struct cuzk_error
     if (sqlite3_open_v2(path, &journal->db, flags, NULL) != SQLITE_OK)
         return journal->db ? sql_error(journal, "open", err)
                            : error_set(err, CUZK_NO_MEMORY, "no memory for the journal");
-    TRY(execute(journal, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA user_version=1;",
-                err));
-    TRY(execute(journal, create_job, err));
-    TRY(execute(journal, create_counter, err));
+    TRY(execute_sql(
+        journal, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA user_version=1;", err));
+    TRY(execute_sql(journal, create_job, err));
+    TRY(execute_sql(journal, create_counter, err));
     TRY(set_poison_aside(journal, err));
     TRY(read_counter(journal, err));
     remove_orphans(journal);
@@ -344,7 +347,7 @@ uint64_t journal_next_number(const struct journal *journal)
     return journal->next_number;
 }
 
-/* --- Reading ----------------------------------------------------------------------- */
+/* --- Reading ---------------------------------------------------------------------------------- */
 
 #define READ_INTEGER(name, type) job->name = (type)sqlite3_column_int64(row, COLUMN_##name);
 #define READ_TEXT(name, type) job->name = (type)sqlite3_column_text(row, COLUMN_##name);
@@ -370,7 +373,7 @@ enum cuzk_status journal_visit(struct journal *journal, journal_visit_fn *visit,
                                struct cuzk_error *err)
 {
     struct statement s;
-    if (!prepare(&s, journal, select_jobs))
+    if (!prepare_statement(&s, journal, select_jobs))
         return sql_error(journal, "read", err);
     enum cuzk_status status = CUZK_OK;
     int step = SQLITE_DONE;
@@ -404,7 +407,7 @@ enum cuzk_status journal_read(struct journal *journal, uint64_t number, const ch
     return request_decode(request_id, priority, bytes, len, out, err);
 }
 
-/* --- Writing ----------------------------------------------------------------------- */
+/* --- Writing ---------------------------------------------------------------------------------- */
 
 static enum cuzk_status insert_row(struct journal *journal, uint64_t number,
                                    const struct request *request, struct cuzk_error *err)
@@ -419,18 +422,18 @@ static enum cuzk_status insert_row(struct journal *journal, uint64_t number,
         .request_bytes = request->encoded_len,
     };
     struct statement s;
-    TRY(execute(journal, "BEGIN IMMEDIATE", err));
-    prepare(&s, journal, insert_job);
+    TRY(execute_sql(journal, "BEGIN IMMEDIATE", err));
+    prepare_statement(&s, journal, insert_job);
     bind_request(&s, &job);
-    enum cuzk_status status = run(&s, "add a job", err);
+    enum cuzk_status status = run_statement(&s, "add a job", err);
     if (status == CUZK_OK) {
-        prepare(&s, journal,
-                "UPDATE counter SET value = max(value, ? + 1) WHERE name = 'next_number'");
+        prepare_statement(
+            &s, journal, "UPDATE counter SET value = max(value, ? + 1) WHERE name = 'next_number'");
         bind_int(&s, number);
-        status = run(&s, "count", err);
+        status = run_statement(&s, "count", err);
     }
     if (status == CUZK_OK)
-        status = execute(journal, "COMMIT", err);
+        status = execute_sql(journal, "COMMIT", err);
     if (status != CUZK_OK)
         sqlite3_exec(journal->db, "ROLLBACK", NULL, NULL, NULL);
     return status;
@@ -441,7 +444,7 @@ enum cuzk_status journal_add(struct journal *journal, uint64_t number,
 {
     char path[PATH_MAX];
     payload_path(journal, number, request->hash, "", path);
-    probe(journal, "before file");
+    call_probe(journal, "before file");
     errno = 0;
     if (file_write(path, request->encoded, request->encoded_len, err) != CUZK_OK) {
         enum cuzk_status status = file_error(err, errno);
@@ -449,7 +452,7 @@ enum cuzk_status journal_add(struct journal *journal, uint64_t number,
         return status;
     }
     enum cuzk_status status = sync_folder(journal, err);
-    probe(journal, "before row");
+    call_probe(journal, "before row");
     if (status == CUZK_OK) {
         pthread_mutex_lock(&journal->mutex);
         status = insert_row(journal, number, request, err);
@@ -457,7 +460,7 @@ enum cuzk_status journal_add(struct journal *journal, uint64_t number,
     }
     if (status != CUZK_OK)
         unlink(path);
-    probe(journal, "after row");
+    call_probe(journal, "after row");
     return status;
 }
 
@@ -465,16 +468,16 @@ enum cuzk_status journal_start(struct journal *journal, uint64_t number, int del
                                struct cuzk_error *err)
 {
     struct statement s;
-    probe(journal, "before start");
+    call_probe(journal, "before start");
     pthread_mutex_lock(&journal->mutex);
-    prepare(&s, journal,
-            "UPDATE job SET starts = max(0, starts + ?) WHERE number = ? AND state = ?");
+    prepare_statement(&s, journal,
+                      "UPDATE job SET starts = max(0, starts + ?) WHERE number = ? AND state = ?");
     sqlite3_bind_int(s.stmt, ++s.bound, delta);
     bind_int(&s, number);
     bind_int(&s, JOURNAL_PENDING);
-    enum cuzk_status status = run(&s, "count a start", err);
+    enum cuzk_status status = run_statement(&s, "count a start", err);
     pthread_mutex_unlock(&journal->mutex);
-    probe(journal, "after start");
+    call_probe(journal, "after start");
     return status;
 }
 
@@ -483,13 +486,13 @@ enum cuzk_status journal_finish(struct journal *journal, const struct journal_jo
 {
     struct statement s;
     char path[PATH_MAX];
-    probe(journal, "before finish");
+    call_probe(journal, "before finish");
     pthread_mutex_lock(&journal->mutex);
-    prepare(&s, journal, finish_job);
+    prepare_statement(&s, journal, finish_job);
     bind_result(&s, job);
-    enum cuzk_status status = run(&s, "record a result", err);
+    enum cuzk_status status = run_statement(&s, "record a result", err);
     pthread_mutex_unlock(&journal->mutex);
-    probe(journal, "after finish");
+    call_probe(journal, "after finish");
     if (status == CUZK_OK) {
         payload_path(journal, job->number, job->hash, "", path);
         unlink(path);
@@ -501,16 +504,16 @@ enum cuzk_status journal_forget(struct journal *journal, const uint64_t *numbers
                                 struct cuzk_error *err)
 {
     pthread_mutex_lock(&journal->mutex);
-    enum cuzk_status status = execute(journal, "BEGIN IMMEDIATE", err);
+    enum cuzk_status status = execute_sql(journal, "BEGIN IMMEDIATE", err);
     for (size_t i = 0; i < n && status == CUZK_OK; i++) {
         struct statement s;
-        prepare(&s, journal, "DELETE FROM job WHERE number = ? AND state <> ?");
+        prepare_statement(&s, journal, "DELETE FROM job WHERE number = ? AND state <> ?");
         bind_int(&s, numbers[i]);
         bind_int(&s, JOURNAL_PENDING);
-        status = run(&s, "forget a job", err);
+        status = run_statement(&s, "forget a job", err);
     }
     if (status == CUZK_OK)
-        status = execute(journal, "COMMIT", err);
+        status = execute_sql(journal, "COMMIT", err);
     if (status != CUZK_OK)
         sqlite3_exec(journal->db, "ROLLBACK", NULL, NULL, NULL);
     pthread_mutex_unlock(&journal->mutex);

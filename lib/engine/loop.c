@@ -26,7 +26,7 @@ static struct message *next_message(struct core *core)
                             &timed_out);
 }
 
-static void serve(struct core *core, struct message *message)
+static void serve_message(struct core *core, struct message *message)
 {
     if (message->is_call) {
         struct call *call = CONTAINER_OF(message, struct call, message);
@@ -36,7 +36,7 @@ static void serve(struct core *core, struct message *message)
     }
 }
 
-static void expire(struct core *core)
+static void expire_all(struct core *core)
 {
     uint64_t now_ms = clock_now_ms();
     watches_expire(&core->watches, now_ms);
@@ -52,9 +52,9 @@ void *loop_run(void *context)
     do {
         struct message *message = next_message(core);
         if (message)
-            serve(core, message);
+            serve_message(core, message);
         dispatch_run(core);
-        expire(core);
+        expire_all(core);
         dispatch_run(core);
     } while (!may_stop(core));
     call_answer(core->closer, CUZK_OK);

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* --- Jobs --- */
+/* --- Jobs ------------------------------------------------------------------------------------- */
 
 /* Second half of a submission with a journal: on the caller's thread, so that a slow disk stops
    nobody else. */
@@ -87,7 +87,7 @@ enum cuzk_status cuzk_engine_cancel(struct cuzk_engine *engine, const char *job_
     return CUZK_OK;
 }
 
-/* --- Parameters --- */
+/* --- Parameters ------------------------------------------------------------------------------- */
 
 static enum cuzk_status check_circuit_id(const char *circuit_id, struct cuzk_error *err)
 {
@@ -120,7 +120,7 @@ enum cuzk_status cuzk_engine_evict(struct cuzk_engine *engine, const char *circu
     return CUZK_OK;
 }
 
-/* --- The engine as a whole --- */
+/* --- The engine as a whole -------------------------------------------------------------------- */
 
 void cuzk_engine_drain(struct cuzk_engine *engine, bool finish_queued)
 {

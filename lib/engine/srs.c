@@ -21,7 +21,7 @@ static bool is_loaded(const struct srs_entry *entry)
     return entry->state == SRS_LOADED || entry->state == SRS_READY;
 }
 
-/* --- Entries --- */
+/* --- Entries ---------------------------------------------------------------------------------- */
 
 struct srs_entry *srs_find(struct srs *srs, const char *circuit_id)
 {
@@ -60,7 +60,7 @@ void srs_release(struct srs_entry *entry, uint64_t now_ns)
         entry->critical = false;
 }
 
-/* --- Decisions --- */
+/* --- Decisions -------------------------------------------------------------------------------- */
 
 bool srs_is_leaving(const struct srs_entry *entry)
 {
@@ -100,7 +100,7 @@ uint64_t srs_partition_floor(const struct srs *srs, const struct srs_entry *entr
     return floor;
 }
 
-/* --- Steps --- */
+/* --- Steps ------------------------------------------------------------------------------------ */
 
 void srs_load_started(struct srs_entry *entry, uint64_t now_ns)
 {

@@ -64,7 +64,7 @@ void watches_wait_idle(struct watches *watches, struct call_wait_idle *call)
     call_push(&watches->idle_waiters, &call->call);
 }
 
-/* --- Time --- */
+/* --- Time ------------------------------------------------------------------------------------- */
 
 void watches_expire(struct watches *watches, uint64_t now_ms)
 {

@@ -1,12 +1,12 @@
-/* Those who wait on the engine thread: watches of jobs, and calls that wait until nothing runs.
-   Private to lib/engine. */
+/* Watches of jobs, and calls that wait until nothing runs. Engine thread only. Private to
+   lib/engine. */
 #ifndef ENGINE_WATCHES_H
 #define ENGINE_WATCHES_H
 
 #include "engine/call.h"
 #include "engine/job.h"
 
-/* Somebody who is to be told how a job ends. */
+/* A function that is to be called when a job has ended. */
 struct watch {
     uint64_t id;
     const struct job *job;

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* --- Threads --- */
+/* --- Threads ---------------------------------------------------------------------------------- */
 
 static void *worker_thread(void *context)
 {
@@ -92,7 +92,7 @@ void workers_stop(struct workers *workers)
     *workers = (struct workers){0};
 }
 
-/* --- Tasks --- */
+/* --- Tasks ------------------------------------------------------------------------------------ */
 
 struct worker *workers_find(const struct workers *workers, enum worker_class class, bool critical,
                             unsigned device)

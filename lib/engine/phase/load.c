@@ -22,7 +22,7 @@ struct unload_task {
     struct loaded *loaded;
 };
 
-/* --- Those who wait --- */
+/* --- Those who wait --------------------------------------------------------------------------- */
 
 /* err: loading has failed, and why; NULL: the circuit is ready. */
 static void answer_preloads(struct srs_entry *entry, const struct cuzk_error *err)
@@ -56,7 +56,7 @@ static void fail_users(struct core *core, struct srs_entry *entry, const struct 
     }
 }
 
-/* --- Unloading --- */
+/* --- Unloading -------------------------------------------------------------------------------- */
 
 static enum cuzk_status unload_run(struct task *task, const struct engine_shared *shared)
 {
@@ -94,7 +94,7 @@ static void make_room_for(struct core *core, const struct srs_entry *entry)
         start_unload(core, victim);
 }
 
-/* --- Loading --- */
+/* --- Loading ---------------------------------------------------------------------------------- */
 
 static enum cuzk_status load_run(struct task *task, const struct engine_shared *shared)
 {

@@ -18,7 +18,7 @@ struct parse_task {
     struct work *work;       /* the result */
 };
 
-/* --- Run --- */
+/* --- Run -------------------------------------------------------------------------------------- */
 
 /* Poison is only noticed later if a start could not be counted; that is no reason to fail a job. */
 static enum cuzk_status read_request(struct parse_task *parse, const struct engine_shared *shared)
@@ -50,7 +50,7 @@ static enum cuzk_status parse_run(struct task *task, const struct engine_shared 
     return status;
 }
 
-/* --- Done --- */
+/* --- Done ------------------------------------------------------------------------------------- */
 
 static void use_circuit(struct core *core, struct job *job)
 {
@@ -100,7 +100,7 @@ static void parse_done(struct task *task, struct core *core)
     }
 }
 
-/* --- Start --- */
+/* --- Start ------------------------------------------------------------------------------------ */
 
 /* A journaled job has its request on disk and takes its memory now; another one has taken it when
    it was accepted. False: not now, or never, and then the job has failed. */
@@ -117,7 +117,7 @@ static bool take_request_memory(struct core *core, struct job *job)
     return jobs_take_memory(core, job, BUDGET_REQUESTS, bytes, &job->request_hold);
 }
 
-static void start_one(struct core *core, struct job *job, struct worker *worker)
+static void start_job(struct core *core, struct job *job, struct worker *worker)
 {
     struct parse_task *parse = WORKERS_TASK(worker, struct parse_task);
     struct trace_scope scope = job_scope(job, core->shared->trace);
@@ -162,7 +162,7 @@ void parse_start(struct core *core)
         if (circuit_is_leaving(core, job))
             continue;
         if (take_request_memory(core, job))
-            start_one(core, job, worker);
+            start_job(core, job, worker);
         else if (job_is_over(job))
             i--; /* the line has closed up */
         else

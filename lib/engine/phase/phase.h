@@ -14,29 +14,29 @@
 struct core;
 struct job;
 
-/* --- load.c: the parameters of circuits --- */
+/* --- load.c: the parameters of circuits ------------------------------------------------------- */
 
 /* Starts all loads and unloads that can start now, and takes budget for what has been loaded. */
 void load_start(struct core *core);
 
-/* --- parse.c: a request becomes work with partitions --- */
+/* --- parse.c: a request becomes work with partitions ------------------------------------------ */
 
 /* Starts all parses that may start now. */
 void parse_start(struct core *core);
 
-/* --- synthesize.c: a partition's input is checked, and its witness made --- */
+/* --- synthesize.c: a partition's input is checked, and its witness made ----------------------- */
 
 /* Starts all syntheses that may start now. */
 void synthesize_start(struct core *core);
 /* Lets synthesized partitions into the channel to the devices while there is room. */
 void synthesize_unblock(struct core *core);
 
-/* --- prove.c: a witness becomes a proof, on a device --- */
+/* --- prove.c: a witness becomes a proof, on a device ------------------------------------------ */
 
 /* Starts one proof. False: there is no partition for which a device is free. */
 bool prove_start(struct core *core);
 
-/* --- verify.c: our own verifier, on each partition and on the whole job --- */
+/* --- verify.c: our own verifier, on each partition and on the whole job ----------------------- */
 
 bool verify_is_due(const struct job *job);
 /* Starts one verification that is due. False: no worker is free. */
@@ -44,7 +44,7 @@ bool verify_start(struct core *core, struct job *job);
 /* A partition's proof is good. */
 void verify_accept(struct core *core, struct job *job, unsigned partition);
 
-/* --- record.c: the journal --- */
+/* --- record.c: the journal -------------------------------------------------------------------- */
 
 /* A proof is to be journaled before its job is DONE. */
 bool record_is_due(const struct job *job);

@@ -36,7 +36,7 @@ static enum cuzk_status prove_run(struct task *task, const struct engine_shared 
     return status;
 }
 
-/* --- Done --- */
+/* --- Done ------------------------------------------------------------------------------------- */
 
 static bool is_device_failure(enum cuzk_status status)
 {
@@ -99,7 +99,7 @@ static void prove_done(struct task *task, struct core *core)
         jobs_fail_partition(core, job, partition, "device", &task->err);
 }
 
-/* --- Start --- */
+/* --- Start ------------------------------------------------------------------------------------ */
 
 bool prove_start(struct core *core)
 {

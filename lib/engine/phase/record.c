@@ -20,7 +20,7 @@ struct forget_task {
     size_t n_numbers;
 };
 
-/* --- How a job ended --- */
+/* --- How a job ended -------------------------------------------------------------------------- */
 
 static enum cuzk_status record_run(struct task *task, const struct engine_shared *shared)
 {
@@ -108,7 +108,7 @@ static bool start_endings(struct core *core)
     return true;
 }
 
-/* --- Expired jobs --- */
+/* --- Expired jobs ----------------------------------------------------------------------------- */
 
 static enum cuzk_status forget_run(struct task *task, const struct engine_shared *shared)
 {

@@ -26,7 +26,7 @@ static enum cuzk_status synthesize_run(struct task *task, const struct engine_sh
     return status;
 }
 
-/* --- Done --- */
+/* --- Done ------------------------------------------------------------------------------------- */
 
 static void enter_channel(struct core *core, struct job *job, unsigned partition)
 {
@@ -68,7 +68,7 @@ void synthesize_unblock(struct core *core)
     }
 }
 
-/* --- Start --- */
+/* --- Start ------------------------------------------------------------------------------------ */
 
 void synthesize_start(struct core *core)
 {

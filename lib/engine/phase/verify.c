@@ -26,7 +26,7 @@ struct verify_job_task {
     const uint8_t *proofs; /* WORK_PROOF_BYTES a partition, in the job */
 };
 
-/* --- Run --- */
+/* --- Run -------------------------------------------------------------------------------------- */
 
 static enum cuzk_status verify_run(struct task *task, const struct engine_shared *shared)
 {
@@ -50,7 +50,7 @@ static enum cuzk_status verify_job_run(struct task *task, const struct engine_sh
     return status;
 }
 
-/* --- Done --- */
+/* --- Done ------------------------------------------------------------------------------------- */
 
 void verify_accept(struct core *core, struct job *job, unsigned partition)
 {
@@ -65,7 +65,8 @@ void verify_accept(struct core *core, struct job *job, unsigned partition)
         job->ending = ENDING_VERIFY;
 }
 
-static void refuse(struct core *core, struct job *job, unsigned partition, struct cuzk_error *err)
+static void refuse_partition(struct core *core, struct job *job, unsigned partition,
+                             struct cuzk_error *err)
 {
     struct job_partition *p = &job->partitions[partition];
     const unsigned device = job->line_partitions[partition].device;
@@ -93,7 +94,7 @@ static void verify_done(struct task *task, struct core *core)
     if (task->status == CUZK_OK)
         verify_accept(core, job, verify->partition);
     else
-        refuse(core, job, verify->partition, &task->err);
+        refuse_partition(core, job, verify->partition, &task->err);
 }
 
 static void verify_job_done(struct task *task, struct core *core)
@@ -113,7 +114,7 @@ static void verify_job_done(struct task *task, struct core *core)
     }
 }
 
-/* --- Start --- */
+/* --- Start ------------------------------------------------------------------------------------ */
 
 /* The first partition whose proof nobody is verifying; n_partitions: there is none. */
 static unsigned find_proved(const struct job *job)
@@ -131,7 +132,7 @@ bool verify_is_due(const struct job *job)
            (job->ending == ENDING_VERIFY || find_proved(job) < job->n_partitions);
 }
 
-static void fill_partition(struct core *core, struct job *job, struct worker *worker)
+static void fill_partition_task(struct core *core, struct job *job, struct worker *worker)
 {
     struct verify_task *verify = WORKERS_TASK(worker, struct verify_task);
     const unsigned partition = find_proved(job);
@@ -144,7 +145,7 @@ static void fill_partition(struct core *core, struct job *job, struct worker *wo
     job->partitions[partition].verifying = true;
 }
 
-static void fill_job(struct core *core, struct job *job, struct worker *worker)
+static void fill_job_task(struct core *core, struct job *job, struct worker *worker)
 {
     struct verify_job_task *verify = WORKERS_TASK(worker, struct verify_job_task);
     verify->task = (struct task){.run = verify_job_run, .done = verify_job_done, .job = job};
@@ -161,9 +162,9 @@ bool verify_start(struct core *core, struct job *job)
     if (!worker)
         return false;
     if (job->ending == ENDING_VERIFY)
-        fill_job(core, job, worker);
+        fill_job_task(core, job, worker);
     else
-        fill_partition(core, job, worker);
+        fill_partition_task(core, job, worker);
     workers_send(&core->workers, worker);
     return true;
 }

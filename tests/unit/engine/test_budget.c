@@ -106,7 +106,7 @@ static void random_use_never_breaks_the_sum_or_blocks(void **state)
     }
 }
 
-/* --- A made-up /proc and /sys ------------------------------------------------------ */
+/* --- A made-up /proc and /sys ----------------------------------------------------------------- */
 
 static void put(const char *root, const char *folder, const char *name, const char *text)
 {

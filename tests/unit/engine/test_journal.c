@@ -62,7 +62,7 @@ static unsigned count_files(const char *ending)
     return n;
 }
 
-/* --- Dying at a given point -------------------------------------------------------- */
+/* --- Dying at a given point ------------------------------------------------------------------- */
 
 struct death {
     pthread_mutex_t lock;

@@ -96,7 +96,7 @@ static void status_is_json_and_says_what_happens(void **state)
     fake_destroy(&fake);
 }
 
-/* --- Prometheus -------------------------------------------------------------------- */
+/* --- Prometheus ------------------------------------------------------------------------------- */
 
 static bool is_name(const char *text, size_t len)
 {
@@ -210,7 +210,7 @@ static void metrics_are_prometheus_text(void **state)
     fake_destroy(&fake);
 }
 
-/* --- Timeline ---------------------------------------------------------------------- */
+/* --- Timeline --------------------------------------------------------------------------------- */
 
 static unsigned count_events(const struct trace_record *records, size_t n, enum trace_kind kind,
                              int partition)
