@@ -205,10 +205,10 @@ static void leave_line(struct core *core, struct job *job)
     }
 }
 
-static void close_spans(struct core *core, struct job *job, enum job_state was)
+static void close_spans(struct core *core, struct job *job)
 {
     struct trace_scope scope = job_scope(job, core->shared->trace);
-    if (was == JOB_ACCEPTED || was == JOB_QUEUED)
+    if (job_is_waiting(job))
         trace_emit(&scope, TRACE_QUEUE_END,
                    (int64_t)job_ms_between(job->accepted_ns, job->done_ns));
     if (job->srs_waits)
@@ -244,9 +244,8 @@ static void report_end(struct core *core, const struct job *job)
 void jobs_end(struct core *core, struct job *job, enum job_state state,
               const struct cuzk_error *err)
 {
-    enum job_state was = job->state;
     job->done_ns = clock_now_ns();
-    close_spans(core, job, was);
+    close_spans(core, job);
     job_become(job, state);
     for (unsigned p = 0; job->partitions && p < job->n_partitions; p++) {
         job->synthesis_ms += job->partitions[p].synth_ns / 1000000;

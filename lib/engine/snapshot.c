@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const char *partition_text(const struct job *job, unsigned p)

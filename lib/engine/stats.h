@@ -23,7 +23,7 @@ struct stats {
     uint64_t device_failures[PIPELINE_DEVICES_MAX];
     uint64_t queue_wait_ns, synthesis_ns, device_ns, verify_ns, srs_load_ns, srs_loads;
     uint64_t rejected_full, rejected_budget, journal_failures;
-    bool dev, simulated, journaled;
+    bool dev, simulated;
     /* Filled in when a snapshot is taken: */
     uint64_t preemptions;
     unsigned queued, running, n_workers;
