@@ -1,6 +1,7 @@
 /* The scheduler's decisions, driven with virtual time. */
 #include "support/support.h"
 
+#include "base/pointer.h"
 #include "engine/pipeline.h"
 
 #include <stdio.h>
@@ -39,7 +40,7 @@ struct model {
 
 static struct model_job *job_of(struct pipeline_job *line)
 {
-    return (struct model_job *)(void *)((char *)line - offsetof(struct model_job, line));
+    return CONTAINER_OF(line, struct model_job, line);
 }
 
 static void start(struct model *m, struct model_job *job, unsigned partition, bool proving)
