@@ -27,7 +27,7 @@ struct call {
 struct call_reserve {
     struct call call;
     struct request *request; /* the job's, if there is a new one */
-    const char *circuit_id;  /* "": only the payload tells */
+    const char *circuit_id;  /* "": only known when parsed */
     bool attached;           /* the job was there already */
     uint32_t position;
     char *job_id;    /* CUZK_JOB_ID_BYTES of the caller's */

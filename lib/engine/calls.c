@@ -243,8 +243,8 @@ void calls_busy(struct core *core, struct call *call)
 
 /* --- Ending the engine ------------------------------------------------------------------------ */
 
-/* Jobs that wait will not be begun by this process. In the journal they stay as they are, and those
-   who watch them are told so. */
+/* Jobs that wait will not be begun by this process. They stay in the journal, and their watchers
+   learn that; without a journal they are cancelled. */
 static void hold_queue(struct core *core)
 {
     core->hold_queue = true;

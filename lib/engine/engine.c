@@ -1,5 +1,5 @@
-/* An engine is opened and closed: its two halves, shared and core, are made, the threads started
-   and ended. */
+/* Opening and closing an engine: makes and frees its two halves, shared and core, and starts and
+   ends the threads. */
 #include "engine/call.h"
 #include "engine/calls.h"
 #include "engine/core.h"

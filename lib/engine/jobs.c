@@ -284,7 +284,8 @@ void jobs_want_record(struct core *core, struct job *job)
 /* --- Time ------------------------------------------------------------------------------------- */
 
 /* The journal forgets a job later, in one transaction with others. If there is no memory to
-   remember the number, the row stays until the next start, which knows its age. */
+   remember the number, the row stays until the next start, which forgets it by
+   its age. */
 static void forget_later(struct core *core, uint64_t number)
 {
     struct jobs *jobs = &core->jobs;

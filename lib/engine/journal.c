@@ -108,7 +108,7 @@ static enum cuzk_status file_error(struct cuzk_error *err, int saved)
     return full ? CUZK_RESOURCE_EXHAUSTED : CUZK_IO;
 }
 
-/* One statement with its bindings; every step of a function's work goes through here. */
+/* One SQL statement and the number of its parameters that are bound. */
 struct statement {
     struct journal *journal;
     sqlite3_stmt *stmt;
@@ -194,7 +194,7 @@ static enum cuzk_status sync_folder(const struct journal *journal, struct cuzk_e
                  : CUZK_OK;
 }
 
-/* Is a pending job's request in this file? Names that are not ours are left alone. */
+/* Is this a file of the journal that no pending job needs? Other names are left alone. */
 static bool is_orphan(struct journal *journal, const char *name)
 {
     size_t len = strlen(name);

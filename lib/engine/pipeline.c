@@ -116,8 +116,8 @@ enum partition_state pipeline_synthesized(struct pipeline *pipeline, struct pipe
     return state;
 }
 
-/* The least loaded device that may take this partition. One that is quarantined, or has failed it,
-   is only taken when no other one has the circuit. */
+/* The least loaded device that may take this partition. A device that is quarantined, or has failed
+   the partition, is only taken when no other device has the circuit. */
 static bool find_device(const struct pipeline *pipeline, const struct pipeline_job *job,
                         unsigned partition, unsigned *device)
 {
@@ -156,8 +156,7 @@ bool pipeline_pick_proving(const struct pipeline *pipeline, struct pipeline_pick
     return false;
 }
 
-/* Is there an older job of a lesser class with a synthesized partition, in the channel or at its
-   door? */
+/* Is there an older job of a lower priority with a synthesized partition, READY or BLOCKED? */
 static bool passes_another(const struct pipeline *pipeline, const struct pipeline_job *job)
 {
     for (size_t i = queue_rank(&pipeline->queue, &job->entry); i < pipeline->queue.len; i++) {
@@ -235,7 +234,7 @@ bool pipeline_wants_parse(const struct pipeline *pipeline, enum cuzk_priority pr
     for (size_t i = 0; i < pipeline->queue.len; i++) {
         const struct pipeline_job *job = pipeline->queue.entries[i]->owner;
         if (job->entry.priority < (int)priority)
-            break; /* lesser jobs do not keep this one back */
+            break; /* jobs of a lower priority do not count */
         if (job->ready && job->count[PARTITION_WAITING] == job->n_partitions)
             ahead++;
     }

@@ -1,5 +1,5 @@
-/* Loading and unloading the parameters of circuits. What is to be loaded, and what makes room, is
-   decided by srs.c; this file does it, and tells the jobs and calls that need a circuit. */
+/* Loading and unloading the parameters of circuits. The decisions what to load and what to unload
+   are in srs.c. This file does both, and answers the jobs and calls that need a circuit. */
 #include "engine/phase/phase.h"
 
 #include "engine/core.h"

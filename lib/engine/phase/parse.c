@@ -1,6 +1,6 @@
-/* Parsing: QUEUED → PARSING. The request is read, from the journal if it is there, and becomes work
-   with a number of partitions; meanwhile the circuit's parameters may be loaded (load.c). When both
-   are there, dispatch.c lets the job run. */
+/* Parsing: a job QUEUED → PARSING. The request is read, from the journal if there is one, and
+   becomes work with a number of partitions. Meanwhile the circuit's parameters may be loaded
+   (load.c). When both are done, dispatch.c lets the job run. */
 #include "engine/phase/phase.h"
 
 #include "engine/core.h"
@@ -20,7 +20,7 @@ struct parse_task {
 
 /* --- Run -------------------------------------------------------------------------------------- */
 
-/* Poison is only noticed later if a start could not be counted; that is no reason to fail a job. */
+/* A start that could not be counted is no reason to fail a job: poison is only noticed later. */
 static enum cuzk_status read_request(struct parse_task *parse, const struct engine_shared *shared)
 {
     struct task *task = &parse->task;

@@ -1,6 +1,6 @@
 /* Recording: how a job ended is written to the journal, and expired jobs are removed from it. A
-   proof is recorded before its job is DONE, so that a client never sees a proof that a crash could
-   take back; FAILED and CANCELLED jobs have ended already. */
+   proof is recorded before its job is DONE; FAILED and CANCELLED jobs are over when they are
+   recorded. */
 #include "engine/phase/phase.h"
 
 #include "engine/core.h"

@@ -1,6 +1,6 @@
 /* Verification: a partition PROVED → VERIFIED, or once more WAITING; and when all partitions are
-   VERIFIED, the whole job, as a client will verify it. Simulated proofs come here only to be
-   accepted. */
+   VERIFIED, the whole job, as a client will verify it. Simulated proofs are not verified: prove.c
+   calls verify_accept at once. */
 #include "engine/phase/phase.h"
 
 #include "engine/core.h"
