@@ -41,7 +41,7 @@ struct srs_entry;
 struct job_partition {
     void *witness;
     struct budget_hold hold;
-    uint8_t proof[WORK_PROOF_BYTES];
+    uint8_t proof[CUZK_PROOF_BYTES];
     bool redone;      /* it is being done for the second time, or was */
     bool suspected;   /* its first proof was not valid: a second, valid one blames the device */
     unsigned suspect; /* the device of the first proof */

@@ -68,7 +68,7 @@ static bool make_room(struct job *job)
 {
     if (!job_make_partitions(job, job->work->n_partitions))
         return false;
-    job->proof_len = (size_t)job->n_partitions * WORK_PROOF_BYTES;
+    job->proof_len = (size_t)job->n_partitions * CUZK_PROOF_BYTES;
     job->proof = mem_zalloc(job->proof_len, 1);
     return job->proof != NULL;
 }

@@ -16,7 +16,7 @@ struct prove_task {
     void *witness; /* the task's */
     unsigned partition, device;
     /* Result: */
-    uint8_t proof[WORK_PROOF_BYTES];
+    uint8_t proof[CUZK_PROOF_BYTES];
     uint64_t device_ns; /* that the device was truly occupied */
 };
 
@@ -27,7 +27,7 @@ static enum cuzk_status prove_run(struct task *task, const struct engine_shared 
     trace_emit(&task->scope, TRACE_GPU_PICKUP, -1);
     enum cuzk_status status = ops->check(prove->loaded, &task->err);
     if (status == CUZK_OK) {
-        struct work_span span = {task->scope, prove->partition, prove->device};
+        struct work_span span = {task->scope, task->job->number, prove->partition, prove->device};
         status = ops->prove(prove->work, prove->loaded, prove->witness, &span, prove->proof,
                             &prove->device_ns, &task->err);
     }

@@ -18,7 +18,8 @@ static enum cuzk_status synthesize_run(struct task *task, const struct engine_sh
 {
     struct synthesize_task *synthesize = CONTAINER_OF(task, struct synthesize_task, task);
     uint64_t start_ns = clock_now_ns();
-    struct work_span span = {.scope = task->scope, .partition = synthesize->partition};
+    struct work_span span = {
+        .scope = task->scope, .job = task->job->number, .partition = synthesize->partition};
     trace_emit(&task->scope, TRACE_SYNTH_START, -1);
     enum cuzk_status status = shared->setup.ops->synthesize(
         synthesize->work, synthesize->loaded, &span, &synthesize->witness, &task->err);

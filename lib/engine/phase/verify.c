@@ -16,14 +16,14 @@ struct verify_task {
     struct work *work;
     struct loaded *loaded;
     unsigned partition;
-    uint8_t proof[WORK_PROOF_BYTES]; /* of that partition */
+    uint8_t proof[CUZK_PROOF_BYTES]; /* of that partition */
 };
 
 struct verify_job_task {
     struct task task;
     struct work *work;
     struct loaded *loaded;
-    const uint8_t *proofs; /* WORK_PROOF_BYTES a partition, in the job */
+    const uint8_t *proofs; /* CUZK_PROOF_BYTES a partition, in the job */
 };
 
 /* --- Run -------------------------------------------------------------------------------------- */
@@ -57,7 +57,7 @@ void verify_accept(struct core *core, struct job *job, unsigned partition)
     struct job_partition *p = &job->partitions[partition];
     pipeline_verified(&core->pipeline, &job->line, partition);
     core->stats.partitions++;
-    memcpy(job->proof + (size_t)partition * WORK_PROOF_BYTES, p->proof, WORK_PROOF_BYTES);
+    memcpy(job->proof + (size_t)partition * CUZK_PROOF_BYTES, p->proof, CUZK_PROOF_BYTES);
     if (p->suspected) /* the second proof is good: the device of the first one is to blame */
         devices_blame(core, p->suspect, "a proof of it did not verify, and a second one did");
     p->suspected = false;
