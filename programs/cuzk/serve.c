@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "config.h"
 #include "exit_codes.h"
+#include "log_stderr.h"
 #include "service.h"
 
 #include "base/clock.h"
@@ -129,17 +130,17 @@ static int read_options(int argc, char **argv, struct config *config, const char
 
 static enum cuzk_status apply_logging(const struct config *config, struct cuzk_error *err)
 {
-    enum log_level level;
+    enum cuzk_log_level level;
     const char *format = config_text(config, CONFIG_LOG_FORMAT);
-    if (!log_parse_level(config_text(config, CONFIG_LOG_LEVEL), &level))
+    if (!log_level_parse(config_text(config, CONFIG_LOG_LEVEL), &level))
         return error_set(err, CUZK_INVALID_ARGUMENT,
                          "logging.level = '%s': expected error, warn, info or debug",
                          config_text(config, CONFIG_LOG_LEVEL));
     if (strcmp(format, "text") != 0 && strcmp(format, "json") != 0)
         return error_set(err, CUZK_INVALID_ARGUMENT, "logging.format = '%s': expected text or json",
                          format);
-    log_set_level(level);
-    log_set_json(strcmp(format, "json") == 0);
+    log_stderr_set_level(level);
+    log_stderr_set_json(strcmp(format, "json") == 0);
     return CUZK_OK;
 }
 

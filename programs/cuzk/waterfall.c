@@ -1,10 +1,10 @@
 /* cuzk waterfall: reads TIMELINE lines and says where the time went. */
 #include "commands.h"
 #include "exit_codes.h"
+#include "log_stderr.h"
 #include "whatif.h"
 
 #include "base/error.h"
-#include "base/log.h"
 #include "base/number.h"
 #include "waterfall/analysis.h"
 
@@ -163,7 +163,7 @@ static enum cuzk_status render(const struct request *request, const struct water
         request->render(report, &request->style, out);
         return CUZK_OK;
     }
-    log_set_level(LOG_WARN); /* an engine of our own runs, and would tell of each job */
+    log_stderr_set_level(CUZK_LOG_WARN); /* the replay runs an engine, which reports each job */
     TRY(whatif_render(report, &request->style, request->what_if,
                       request->render == waterfall_render_json, out, &runs, err));
     return runs ? CUZK_OK : error_set(err, CUZK_NOT_FOUND, "no run to replay");

@@ -10,7 +10,6 @@
 #include "backend/sim/sim.h"
 #include "base/check.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "fake_work/fake.h"
 
@@ -605,6 +604,5 @@ int main(void)
         cmocka_unit_test(test_a_log_of_nonsense),
         cmocka_unit_test(test_without_memory),
     };
-    log_set_level(LOG_ERROR);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
