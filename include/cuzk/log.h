@@ -1,6 +1,6 @@
 /* What the library has to say beside its results: parameters loaded, a device quarantined, a job
-   done. The library itself writes nowhere; it hands each entry to the sink that the program has set.
-   A failure of a call is never only logged: that is what struct cuzk_error is for.
+   done. The library itself writes nowhere: it hands each entry to the sink that the program has
+   set. A failure of a call is never only logged: that is what struct cuzk_error is for.
 
    One exception: before the library ends the process because of a bug of its own (a failed internal
    check), it writes one line to stderr, as assert does. */

@@ -167,7 +167,7 @@ struct core_kind_stats {
 };
 
 struct core_stats {
-    struct core_kind_stats kind[4];
+    struct core_kind_stats kind[CUZK_PROOF_KINDS];
     uint64_t partitions; /* proved and verified */
     uint64_t invalid_proofs, device_faults, redone;
     uint64_t device_busy_ns[PIPELINE_DEVICES_MAX];

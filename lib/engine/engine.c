@@ -150,7 +150,7 @@ static void free_engine(struct cuzk_engine *engine)
 static void read_options(struct cuzk_engine *engine, const struct cuzk_engine_options *options)
 {
     const unsigned usual = engine->setup.workers_per_device ? engine->setup.workers_per_device : 1;
-    engine->trace = options->trace;
+    engine->trace = trace_from_public(options->trace);
     engine->devices_lost = options->devices_lost;
     engine->devices_lost_context = options->devices_lost_context;
     engine->queue_max = options->queue_max ? options->queue_max : DEFAULT_QUEUE_MAX;

@@ -95,7 +95,6 @@ void job_free(struct job *job, const struct work_ops *ops);
 bool job_may_become(enum job_state from, enum job_state to);
 /* The only way to change a state; an illegal step is a bug of ours. */
 void job_become(struct job *job, enum job_state to);
-const char *job_state_text(enum job_state state);
 
 /* DONE, FAILED or CANCELLED. */
 bool job_is_over(const struct job *job);

@@ -56,16 +56,16 @@ static void add_proofs(struct text *text, const struct cuzk_snapshot *s,
            s->cancelled);
     head(text, "cuzk_proofs_completed", "counter",
          "Jobs that ended with a verified proof, by kind.");
-    for (unsigned k = 0; k < 4; k++)
+    for (unsigned k = 0; k < CUZK_PROOF_KINDS; k++)
         text_add(text, "cuzk_proofs_completed{proof_kind=\"%s\"} %" PRIu64 "\n", kind_label(k),
                  stats->kind[k].completed);
     head(text, "cuzk_proofs_failed", "counter", "Jobs that failed, by kind.");
-    for (unsigned k = 0; k < 4; k++)
+    for (unsigned k = 0; k < CUZK_PROOF_KINDS; k++)
         text_add(text, "cuzk_proofs_failed{proof_kind=\"%s\"} %" PRIu64 "\n", kind_label(k),
                  stats->kind[k].failed);
     head(text, "cuzk_proof_duration_seconds", "histogram",
          "Time from acceptance to the verified proof.");
-    for (unsigned k = 0; k < 4; k++) {
+    for (unsigned k = 0; k < CUZK_PROOF_KINDS; k++) {
         const struct core_kind_stats *kind = &stats->kind[k];
         for (unsigned b = 0; b + 1 < CORE_BUCKETS; b++)
             text_add(text,
@@ -156,7 +156,7 @@ static void add_devices(struct text *text, const struct cuzk_snapshot *s,
     head(text, "cuzk_device_quarantined", "gauge", "1 if the device gets no more work.");
     for (size_t i = 0; i < s->n_devices; i++) {
         device_head(text, "cuzk_device_quarantined", &s->devices[i]);
-        text_add(text, "%d\n", s->devices[i].quarantined);
+        text_add(text, "%d\n", s->devices[i].state == CUZK_DEVICE_QUARANTINED);
     }
     head(text, "cuzk_device_memory_free_bytes", "gauge", "Free memory of the device.");
     for (size_t i = 0; i < s->n_devices; i++) {

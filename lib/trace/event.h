@@ -11,6 +11,7 @@
 #define TRACE_EVENT_H
 
 #include <cuzk/status.h>
+#include <cuzk/trace.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -84,6 +85,17 @@ enum {
 };
 
 struct trace;
+
+/* struct cuzk_trace is the name that <cuzk/trace.h> gives to struct trace; it is never defined. */
+static inline struct cuzk_trace *trace_public(struct trace *trace)
+{
+    return (struct cuzk_trace *)trace;
+}
+
+static inline struct trace *trace_from_public(struct cuzk_trace *trace)
+{
+    return (struct trace *)trace;
+}
 
 /* Where an event belongs. A caller fills it once for a job or a partition and hands it down by
    argument; a backend emits its phases with the scope that it was given. */

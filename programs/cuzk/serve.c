@@ -40,7 +40,7 @@ struct daemon {
     struct http_server *http;
 };
 
-static void notify(const char *state)
+static void notify_manager(const char *state)
 {
 #ifdef CUZK_HAVE_SYSTEMD
     sd_notify(0, state);
@@ -49,7 +49,7 @@ static void notify(const char *state)
 #endif
 }
 
-/* ---- command line ---------------------------------------------------------------------------- */
+/* --- Command line ----------------------------------------------------------------------------- */
 
 static void print_usage(FILE *out)
 {
@@ -144,7 +144,7 @@ static enum cuzk_status apply_logging(const struct config *config, struct cuzk_e
     return CUZK_OK;
 }
 
-/* ---- starting -------------------------------------------------------------------------------- */
+/* --- Starting --------------------------------------------------------------------------------- */
 
 static const char *text_or_null(const struct config *config, enum config_key key)
 {
@@ -186,7 +186,7 @@ static enum cuzk_status start_engine(struct daemon *daemon, struct cuzk_error *e
         .memory_margin_bytes = config_number(config, CONFIG_SAFETY_MARGIN),
         .queue_max = (unsigned)config_number(config, CONFIG_QUEUE_MAX),
         .keep_result_ms = config_number(config, CONFIG_KEEP_RESULT),
-        .trace = daemon->trace,
+        .trace = trace_public(daemon->trace),
         .devices_lost = end_for_lost_devices,
     };
     return cuzk_engine_open(&options, &daemon->engine, err);
@@ -329,10 +329,9 @@ static enum cuzk_status preload_circuits(struct daemon *daemon, struct cuzk_erro
     return status;
 }
 
-/* ---- running and stopping ---------------------------------------------------------------------
- */
+/* --- Running and stopping --------------------------------------------------------------------- */
 
-static void reload(struct daemon *daemon, const char *path)
+static void reload_config(struct daemon *daemon, const char *path)
 {
     struct config fresh;
     struct cuzk_error err = {0};
@@ -362,11 +361,11 @@ static int next_signal(const sigset_t *signals, bool poll)
 
 /* Ends gracefully: no new calls, running jobs finish, their answers go out. False when it was cut
    short by a second signal or by the time limit. */
-static bool drain(struct daemon *daemon, const sigset_t *signals)
+static bool drain_jobs(struct daemon *daemon, const sigset_t *signals)
 {
     uint64_t limit = clock_now_ms() + config_number(&daemon->config, CONFIG_DRAIN_TIMEOUT);
     bool keeps_queue = *config_text(&daemon->config, CONFIG_STATE_DIR) != '\0';
-    notify("STOPPING=1");
+    notify_manager("STOPPING=1");
     log_info("serve", "draining: no new jobs, running ones finish");
     rpc_server_set_serving(daemon->server, false);
     cuzk_engine_drain(daemon->engine, !keeps_queue);
@@ -382,7 +381,7 @@ static bool drain(struct daemon *daemon, const sigset_t *signals)
     return rpc_server_wait(daemon->server, 5000);
 }
 
-static void stop(struct daemon *daemon)
+static void stop_daemon(struct daemon *daemon)
 {
     http_server_stop(daemon->http);
     if (daemon->server)
@@ -396,7 +395,7 @@ static void stop(struct daemon *daemon)
     config_free(&daemon->config);
 }
 
-static enum cuzk_status start(struct daemon *daemon, struct cuzk_error *err)
+static enum cuzk_status start_daemon(struct daemon *daemon, struct cuzk_error *err)
 {
     TRY(apply_logging(&daemon->config, err));
     TRY(start_engine(daemon, err));
@@ -429,20 +428,20 @@ int command_serve(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
 
     struct cuzk_error err = {0};
-    if (start(&daemon, &err) != CUZK_OK) {
+    if (start_daemon(&daemon, &err) != CUZK_OK) {
         code = exit_with_error("cuzk", &err);
-        stop(&daemon);
+        stop_daemon(&daemon);
         return code;
     }
-    notify("READY=1");
+    notify_manager("READY=1");
     for (;;) {
         int got = next_signal(&signals, false);
         if (got == SIGHUP)
-            reload(&daemon, config_path);
+            reload_config(&daemon, config_path);
         else if (got == SIGTERM || got == SIGINT)
             break;
     }
-    code = drain(&daemon, &signals) ? EXIT_CODE_OK : EXIT_CODE_FAILED;
-    stop(&daemon);
+    code = drain_jobs(&daemon, &signals) ? EXIT_CODE_OK : EXIT_CODE_FAILED;
+    stop_daemon(&daemon);
     return code;
 }

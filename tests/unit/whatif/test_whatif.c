@@ -372,7 +372,7 @@ static void measure(const struct pipeline_limits *limits, struct explained *e)
         .synthesis_lookahead = limits->lookahead,
         .workers_per_device = limits->workers_per_device,
         .memory_budget_bytes = UINT64_C(1) << 30,
-        .trace = trace,
+        .trace = trace_public(trace),
     };
     assert_ok(engine_open(&options, &setup, &engine, &err), err);
     for (size_t i = 0; i < SLEEP_JOBS; i++) {
