@@ -1,5 +1,5 @@
-/* The programs' log: each entry of <cuzk/log.h> as one line on stderr, "LEVEL area: text", or as one
-   line of JSON. */
+/* The programs' log: each entry of <cuzk/log.h> as one line on stderr, "LEVEL area: text", or as
+   one line of JSON. */
 #ifndef CUZK_LOG_STDERR_H
 #define CUZK_LOG_STDERR_H
 

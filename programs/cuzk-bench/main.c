@@ -1,5 +1,5 @@
 /* cuzk-bench: loads a daemon with proofs, asks it for its state, and measures parts in this
- * process. */
+   process. */
 #include "bench.h"
 #include "exit_codes.h"
 #include "log_stderr.h"

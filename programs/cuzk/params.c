@@ -168,9 +168,9 @@ static void print_report(const char *name, const struct cuzk_params_report *repo
 }
 
 /* Prints the outcome; keeps the first failure's exit code. */
-static void tell_outcome(const char *name, enum cuzk_status status,
-                         const struct cuzk_params_report *report, enum cuzk_params_depth depth,
-                         const struct cuzk_error *err, int *code)
+static void print_outcome(const char *name, enum cuzk_status status,
+                          const struct cuzk_params_report *report, enum cuzk_params_depth depth,
+                          const struct cuzk_error *err, int *code)
 {
     if (status == CUZK_OK) {
         print_report(name, report, depth);
@@ -211,12 +211,12 @@ static int run_check(struct params_flags *flags, char **files, size_t n_files)
     for (size_t i = 0; i < flags->n_circuits; i++) {
         enum cuzk_status status = cuzk_params_check(flags->folder, flags->circuits[i], flags->depth,
                                                     flags->threads, &report, &err);
-        tell_outcome(flags->circuits[i], status, &report, flags->depth, &err, &code);
+        print_outcome(flags->circuits[i], status, &report, flags->depth, &err, &code);
     }
     for (size_t i = 0; i < n_files; i++) {
         enum cuzk_status status =
             cuzk_params_check_file(files[i], flags->depth, flags->threads, &report, &err);
-        tell_outcome(files[i], status, &report, flags->depth, &err, &code);
+        print_outcome(files[i], status, &report, flags->depth, &err, &code);
     }
     return code;
 }

@@ -155,8 +155,9 @@ static enum cuzk_status write_output(const char *path, const struct text *out,
 }
 
 /* The picture, or the answer to --what-if. */
-static enum cuzk_status render(const struct request *request, const struct waterfall_report *report,
-                               struct text *out, struct cuzk_error *err)
+static enum cuzk_status render_report(const struct request *request,
+                                      const struct waterfall_report *report, struct text *out,
+                                      struct cuzk_error *err)
 {
     size_t runs = 0;
     if (!request->what_if) {
@@ -169,7 +170,7 @@ static enum cuzk_status render(const struct request *request, const struct water
     return runs ? CUZK_OK : error_set(err, CUZK_NOT_FOUND, "no run to replay");
 }
 
-static int explain(const struct request *request, char **paths, size_t count)
+static int explain_logs(const struct request *request, char **paths, size_t count)
 {
     struct waterfall_log log = {0};
     struct waterfall_report report = {0};
@@ -181,7 +182,7 @@ static int explain(const struct request *request, char **paths, size_t count)
     if (status == CUZK_OK)
         status = waterfall_analyse(&log, &request->options, &report, &err);
     if (status == CUZK_OK)
-        status = render(request, &report, &out, &err);
+        status = render_report(request, &report, &out, &err);
     if (status == CUZK_OK)
         status = write_output(request->output, &out, &err);
     int code = status == CUZK_OK ? EXIT_CODE_OK : exit_with_error("cuzk waterfall", &err);
@@ -202,7 +203,7 @@ static int explain(const struct request *request, char **paths, size_t count)
     return code;
 }
 
-static int compare(const struct request *request, char **paths, size_t count)
+static int compare_logs(const struct request *request, char **paths, size_t count)
 {
     struct waterfall_log logs[2] = {{0}, {0}};
     struct waterfall_report reports[2] = {{0}, {0}};
@@ -280,11 +281,11 @@ int command_waterfall(int argc, char **argv)
         if (count != 2 && !(count == 1 && one_log))
             return usage_error("two logs (or one with --run and --run-b) are needed after",
                                "compare");
-        return compare(&request, argv + optind, count);
+        return compare_logs(&request, argv + optind, count);
     }
     if (count == 0) {
         print_help(stderr);
         return EXIT_CODE_USAGE;
     }
-    return explain(&request, argv + optind, count);
+    return explain_logs(&request, argv + optind, count);
 }
