@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One run over some challenges that follow each other, numbered over all partitions. They are
-   checked in any order, by several threads; the first fault in the order of the file is kept, and
-   challenges behind a known fault are skipped. */
+/* One run over consecutive challenges, numbered over all partitions. They are checked in any order,
+   by several threads. The first fault in the order of the file is kept, and challenges behind a
+   known fault are skipped. */
 struct check_run {
     const struct c1 *c1;
     size_t first;
@@ -23,7 +23,7 @@ struct check_run {
     struct cuzk_error error; /* of first_fault; under the lock */
 };
 
-/* The challenge that a function looks at. */
+/* The challenge that is being checked. */
 struct subject {
     const struct c1 *c1;
     const struct porep_config *config;
@@ -31,10 +31,10 @@ struct subject {
     const struct c1_claims *claims;
     unsigned partition;
     unsigned number; /* in the partition */
-    uint64_t node;   /* as derived by us */
+    uint64_t node;   /* as derived here */
     uint64_t parents[POREP_PARENTS];
     struct poseidon_memo *memo;
-    /* What its columns and its paths in Poseidon trees hash to, whether that is right or not. */
+    /* What its columns and its paths in Poseidon trees hash to, right or wrong. */
     struct fr column_leaf[C1_COLUMNS];
     struct fr column_root[C1_COLUMNS];
     struct fr tree_r_root;
@@ -64,7 +64,7 @@ struct climb {
     struct fr children[8];
 };
 
-static void climb_start(struct climb *climb, const struct tree_path *path, const struct fr *leaf)
+static void start_climb(struct climb *climb, const struct tree_path *path, const struct fr *leaf)
 {
     climb->node = *leaf;
     climb->siblings = path->siblings;
@@ -72,7 +72,7 @@ static void climb_start(struct climb *climb, const struct tree_path *path, const
 }
 
 /* The children whose hash is the next node. */
-static void climb_level(struct climb *climb, unsigned arity)
+static void climb_one_level(struct climb *climb, unsigned arity)
 {
     unsigned own = (unsigned)(climb->index % arity);
     for (unsigned i = 0; i < arity; i++)
@@ -83,9 +83,9 @@ static void climb_level(struct climb *climb, unsigned arity)
 static struct fr tree_d_root(const struct subject *s)
 {
     struct climb climb;
-    climb_start(&climb, &s->challenge->tree_d, &s->challenge->data_leaf);
+    start_climb(&climb, &s->challenge->tree_d, &s->challenge->data_leaf);
     for (unsigned level = 0; level < s->config->tree_d.levels; level++) {
-        climb_level(&climb, 2);
+        climb_one_level(&climb, 2);
         hash_tree_d(&climb.node, climb.children);
     }
     return climb.node;
@@ -101,8 +101,8 @@ static const struct tree_path *column_path(const struct subject *s, unsigned col
     return column == C1_OWN_COLUMN ? &s->challenge->tree_c : &s->challenge->parents[column].path;
 }
 
-/* All Poseidon hashes of the challenge. Those of different paths are taken together, level by
-   level, which is several times as fast as path by path. */
+/* Computes all Poseidon hashes of the challenge. Those of different paths are computed together,
+   level by level, which is several times as fast as path by path. */
 static void hash_columns_and_paths(struct subject *s)
 {
     enum { PATHS = C1_COLUMNS + 1 };
@@ -116,12 +116,12 @@ static void hash_columns_and_paths(struct subject *s)
     }
     poseidon_hashes(NULL, s->config->layers, C1_COLUMNS, inputs, out);
     for (unsigned c = 0; c < C1_COLUMNS; c++)
-        climb_start(&climbs[c], column_path(s, c), &s->column_leaf[c]);
-    climb_start(&climbs[C1_COLUMNS], &s->challenge->tree_r, &s->claims->tree_r_leaf);
+        start_climb(&climbs[c], column_path(s, c), &s->column_leaf[c]);
+    start_climb(&climbs[C1_COLUMNS], &s->challenge->tree_r, &s->claims->tree_r_leaf);
     for (unsigned level = 0; level < s->config->tree_r.levels; level++) {
         unsigned arity = s->config->tree_r.arity[level];
         for (unsigned i = 0; i < PATHS; i++) {
-            climb_level(&climbs[i], arity);
+            climb_one_level(&climbs[i], arity);
             inputs[i] = climbs[i].children;
             out[i] = &climbs[i].node;
         }
@@ -132,7 +132,7 @@ static void hash_columns_and_paths(struct subject *s)
     s->tree_r_root = climbs[C1_COLUMNS].node;
 }
 
-/* part: name of the path's place in the file; computed: what the path leads to. */
+/* part: the name of the path's place in the file; computed: the root that leaf and path hash to. */
 static enum cuzk_status check_path(const struct subject *s, const char *part,
                                    const struct tree_path *path, uint64_t node,
                                    const struct fr *computed, const struct fr *claimed_root,
@@ -176,8 +176,8 @@ static enum cuzk_status check_columns(const struct subject *s)
 
 /* --- Labels ----------------------------------------------------------------------------------- */
 
-/* The labels that a layer's label hash takes: of this layer from DRG parents, of the one before
-   from expander parents. */
+/* The labels that a layer's label hash takes: those of DRG parents in this layer, those of expander
+   parents in the layer before. */
 static void collect_labels(const struct subject *s, unsigned layer, uint8_t (*labels)[32])
 {
     for (unsigned p = 0; p < graph_label_parents(layer); p++) {
@@ -312,7 +312,7 @@ static void run_one(void *context, size_t i)
     pthread_mutex_unlock(&run->lock);
 }
 
-/* What all checks of the C1 share; NULL without memory: then every hash is computed. */
+/* The hashes that all checks of the C1 share; NULL without memory: then every hash is computed. */
 static struct poseidon_memo *shared_memo(struct c1 *c1)
 {
     const struct porep_config *config = c1->values.config;
@@ -352,7 +352,7 @@ static enum cuzk_status check_partitions(struct c1 *c1, unsigned partition, unsi
     return run.error.status;
 }
 
-/* --- What others say -------------------------------------------------------------------------- */
+/* --- Agreement with the request --------------------------------------------------------------- */
 
 static enum cuzk_status check_request(const struct c1 *c1, const struct c1_expect *expect,
                                       struct cuzk_error *err)
@@ -395,7 +395,7 @@ static enum cuzk_status check_replica_id(const struct c1 *c1, const struct c1_ex
         (unsigned long long)expect->miner_id, (unsigned long long)sector, c1->values.proof->name);
 }
 
-/* --- The calls -------------------------------------------------------------------------------- */
+/* --- The functions of c1.h -------------------------------------------------------------------- */
 
 enum cuzk_status c1_check_expected(const struct c1 *c1, const struct c1_expect *expect,
                                    struct cuzk_error *err)

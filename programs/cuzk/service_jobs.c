@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/pointer.h"
 #include "rpc/message.h"
@@ -82,9 +83,11 @@ static enum cuzk_status submit_request(struct cuzk_engine *engine,
     return status;
 }
 
-/* Records the time from the request's last received byte to the accepted job. */
+/* Logs who submitted the job, and records the time from the last received byte to the accepted
+   job. */
 static void record_request(const struct service_call *call, const char *job_id)
 {
+    log_info("service", "job %s submitted from %s", job_id, rpc_call_peer(call->rpc));
     struct trace_scope scope = TRACE_SCOPE(call->context->trace, job_id);
     trace_emit_at(&scope, TRACE_RPC_START, -1, call->received_ns);
     trace_emit(&scope, TRACE_RPC_END, -1);
