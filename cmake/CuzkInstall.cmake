@@ -50,4 +50,5 @@ configure_file(packaging/cuzk.pc.in "${CMAKE_BINARY_DIR}/cuzk.pc" @ONLY)
 install(FILES "${CMAKE_BINARY_DIR}/cuzk.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(FILES packaging/cuzk.service DESTINATION lib/systemd/system)
+install(FILES examples/prove.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(FILES README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE DESTINATION ${CMAKE_INSTALL_DOCDIR})
