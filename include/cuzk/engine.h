@@ -23,6 +23,7 @@
 #ifndef CUZK_ENGINE_H
 #define CUZK_ENGINE_H
 
+#include <cuzk/kind.h>
 #include <cuzk/status.h>
 #include <cuzk/trace.h>
 #include <stdbool.h>
@@ -36,21 +37,6 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 struct cuzk_engine;
-
-/* The numbers are those of the wire interface. */
-enum cuzk_proof_kind {
-    CUZK_POREP = 1,
-    CUZK_SNAP = 2,
-    CUZK_WINDOW_POST = 3,
-    CUZK_WINNING_POST = 4,
-};
-
-/* How many proof kinds there are. Kind k has index k − 1 in arrays. */
-enum { CUZK_PROOF_KINDS = 4 };
-
-/* The name of a kind in status and metrics: "porep_c2", "snap_update", "window_post",
-   "winning_post"; "unknown" for any other number. */
-const char *cuzk_proof_kind_text(enum cuzk_proof_kind kind);
 
 enum cuzk_priority {
     CUZK_PRIORITY_DEFAULT = 0, /* by kind: winning CRITICAL, window HIGH, others NORMAL */

@@ -1,12 +1,5 @@
-/* The names of kinds and states in status and metrics. */
-#include "engine/request.h"
-
+/* The names of states in the status. */
 #include <cuzk/engine.h>
-
-const char *cuzk_proof_kind_text(enum cuzk_proof_kind kind)
-{
-    return request_kind_label(kind);
-}
 
 const char *cuzk_job_state_text(enum cuzk_job_state state)
 {

@@ -20,7 +20,7 @@ struct status_lists {
 /* The name of a kind; "" for the kind 0 of an idle device. */
 static char *kind_name(enum cuzk_proof_kind kind)
 {
-    return unconst(kind ? cuzk_proof_kind_text(kind) : "");
+    return unconst(kind ? cuzk_proof_kind_label(kind) : "");
 }
 
 /* The messages point into the snapshot. */
