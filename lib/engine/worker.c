@@ -62,7 +62,7 @@ static enum cuzk_status synthesize(struct cuzk_engine *engine, struct task *task
                                    const struct trace_scope *scope)
 {
     uint64_t start = clock_now_ns();
-    struct work_span span = {*scope, task->partition, 0};
+    struct work_span span = {*scope, task->job->number, task->partition, 0};
     trace_emit(scope, TRACE_SYNTH_START, -1);
     enum cuzk_status status =
         engine->setup.ops->synthesize(task->work, task->loaded, &span, &task->witness, &task->err);
@@ -77,7 +77,7 @@ static enum cuzk_status prove(struct cuzk_engine *engine, struct task *task,
     task->device_ns = 0;
     enum cuzk_status status = engine->setup.ops->check(task->loaded, &task->err);
     if (status == CUZK_OK) {
-        struct work_span span = {*scope, task->partition, task->device};
+        struct work_span span = {*scope, task->job->number, task->partition, task->device};
         status = engine->setup.ops->prove(task->work, task->loaded, task->witness, &span,
                                           task->proof, &task->device_ns, &task->err);
     }
