@@ -9,8 +9,8 @@
 /* Sets stderr as the sink of this process: levels up to CUZK_LOG_INFO, as text. */
 void log_stderr_install(void);
 
-/* May be called at any time from any thread. Entries of a lesser importance than level are left
-   out. */
+/* Entries of a lesser importance than level are left out. May be called at any time from any
+   thread. */
 void log_stderr_set_level(enum cuzk_log_level level);
 void log_stderr_set_json(bool json);
 

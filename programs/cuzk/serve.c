@@ -348,7 +348,7 @@ static void reload_config(struct daemon *daemon, const char *path)
         log_error("serve", "reload failed, the old settings stay: %s", err.text);
 }
 
-/* Waits for a signal, at most a second when `poll` is set; 0 for none. */
+/* Waits for a signal and returns it; with `poll` at most a second, then 0. */
 static int next_signal(const sigset_t *signals, bool poll)
 {
     struct timespec second = {.tv_sec = 1};
@@ -359,8 +359,8 @@ static int next_signal(const sigset_t *signals, bool poll)
     return got < 0 ? 0 : got;
 }
 
-/* Ends gracefully: no new calls, running jobs finish, their answers go out. False when it was cut
-   short by a second signal or by the time limit. */
+/* Ends gracefully: no new calls, running jobs finish, their answers go out. Returns false if a
+   second signal or the time limit cut that short. */
 static bool drain_jobs(struct daemon *daemon, const sigset_t *signals)
 {
     uint64_t limit = clock_now_ms() + config_number(&daemon->config, CONFIG_DRAIN_TIMEOUT);
@@ -417,8 +417,8 @@ int command_serve(int argc, char **argv)
     if (code >= 0)
         return code;
 
-    /* Threads inherit the mask, so signals reach only the loop below. A peer that goes away must
-       not kill the daemon either. */
+    /* Threads inherit the mask, so signals reach only the loop below. SIGPIPE is ignored, so that a
+       peer that goes away does not kill the daemon. */
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);

@@ -100,8 +100,8 @@ struct content {
     size_t len;
 };
 
-/* Replaces hexadecimal text, white space between the digits, by its bytes. False for anything else,
-   which is left as it is. */
+/* Replaces hexadecimal text, with white space between the digits, by its bytes. Any other content
+   is left as it is, and false returned. */
 static bool decode_hex(struct content *content)
 {
     size_t digits = 0;

@@ -155,7 +155,7 @@ static enum cuzk_status write_output(const char *path, const struct text *out,
     return CUZK_OK;
 }
 
-/* The picture, or the answer to --what-if. */
+/* Writes the explanation of the log, or the answer to --what-if, to out. */
 static enum cuzk_status render_report(const struct request *request,
                                       const struct waterfall_report *report, struct text *out,
                                       struct cuzk_error *err)
