@@ -9,6 +9,7 @@
 #include "backend/backend.h"
 #include "base/pool.h"
 #include "math/ntt.h"
+#include "oracle/check.h"
 
 static const char *const names[] = {"cpu", "cuda"};
 

@@ -10,6 +10,7 @@
 #include "groth16/prove.h"
 #include "groth16/setup.h"
 #include "math/ntt.h"
+#include "oracle/check.h"
 #include "r1cs/transpose.h"
 
 /* A circuit, a key for it and the key's form. */
