@@ -34,5 +34,21 @@ target_link_libraries(libcuzk_static INTERFACE ${libcuzk_links})
 include(GNUInstallDirs)
 install(TARGETS libcuzk_shared libcuzk_static)
 install(DIRECTORY include/cuzk DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+# cuzk.pc finds its prefix from where it lies, so that an installed tree can be moved. The private
+# lines are what programs that link the static library need besides it.
+file(RELATIVE_PATH CUZK_PC_TO_PREFIX "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+set(CUZK_PC_REQUIRES "libcrypto, yajl, sqlite3")
+set(CUZK_PC_LIBS "-pthread -lm")
+if(NOT blst_type STREQUAL "STATIC_LIBRARY")
+    string(APPEND CUZK_PC_LIBS " ${BLST_LIBRARY}")
+endif()
+if(CUZK_CUDA)
+    string(APPEND CUZK_PC_LIBS " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lstdc++ -ldl -lrt")
+endif()
+configure_file(packaging/cuzk.pc.in "${CMAKE_BINARY_DIR}/cuzk.pc" @ONLY)
+install(FILES "${CMAKE_BINARY_DIR}/cuzk.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
 install(FILES packaging/cuzk.service DESTINATION lib/systemd/system)
+install(FILES examples/prove.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(FILES README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE DESTINATION ${CMAKE_INSTALL_DOCDIR})

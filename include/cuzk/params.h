@@ -10,6 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 /* A circuit and its file in a folder. Texts belong to the library. */
@@ -111,5 +115,9 @@ enum cuzk_status cuzk_params_generate_lagrange(const char *folder, const char *c
                                                struct cuzk_error *err);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -7,6 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 /* What a call did, in nanoseconds of wall time; phases that it has not are 0. */
@@ -88,5 +92,9 @@ enum cuzk_status cuzk_synth_c1(const struct cuzk_synth_options *options, const u
                                struct cuzk_error *err);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

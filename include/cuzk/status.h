@@ -1,8 +1,12 @@
-/* Outcomes of cuzk's functions and the one-line text that goes with a failure. */
+/* The status that functions return, and the line of text that goes with a failure. */
 #ifndef CUZK_STATUS_H
 #define CUZK_STATUS_H
 
 #include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #pragma GCC visibility push(default)
 
@@ -46,5 +50,9 @@ struct cuzk_error {
 const char *cuzk_status_text(enum cuzk_status status);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

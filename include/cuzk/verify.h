@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 enum { CUZK_PROOF_BYTES = 192, CUZK_INPUT_BYTES = 32 };
@@ -13,21 +17,25 @@ enum { CUZK_PROOF_BYTES = 192, CUZK_INPUT_BYTES = 32 };
 /* A verifying key, checked. */
 struct cuzk_vk;
 
-/* Reads a .vk file, or the key at the head of a .params file (by its ending). CUZK_BAD_PARAMS if it
-   is not one. Free with cuzk_vk_close. */
+/* Reads a .vk file, or the key at the head of a .params file; the ending of the path decides.
+   CUZK_BAD_PARAMS: the file is missing or wrong. Free the key with cuzk_vk_close. */
 enum cuzk_status cuzk_vk_open(const char *path, struct cuzk_vk **out, struct cuzk_error *err);
 void cuzk_vk_close(struct cuzk_vk *vk);
 
-/* Public inputs that a proof under this key has, without the constant 1. */
+/* The number of public inputs of a proof under this key, without the constant 1. */
 size_t cuzk_vk_inputs(const struct cuzk_vk *vk);
 
 /* Verifies n ≥ 1 proofs together. proofs: n · 192 bytes; inputs: for each proof, one after the
-   other, cuzk_vk_inputs elements of 32 little-endian bytes. CUZK_OK: all are valid;
-   CUZK_VERIFY_FAILED: not, the text names the first invalid one; CUZK_INVALID_ARGUMENT: lengths do
-   not fit, or some proof or input is not properly encoded. */
+   other, cuzk_vk_inputs elements of 32 little-endian bytes. CUZK_OK: all proofs are valid;
+   CUZK_VERIFY_FAILED: the text names the first invalid proof; CUZK_INVALID_ARGUMENT: the lengths do
+   not fit, or a proof or an input is not properly encoded. */
 enum cuzk_status cuzk_verify(const struct cuzk_vk *vk, const uint8_t *proofs, size_t proofs_len,
                              const uint8_t *inputs, size_t inputs_len, struct cuzk_error *err);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -11,7 +11,7 @@
 static const struct circuit_info circuits[] = {
     {
         .id = "porep-2k",
-        .kind = PROOF_KIND_POREP,
+        .kind = CUZK_POREP,
         .sector_bytes = 2 * KIB,
         .size_text = "2KiB",
         .partitions = 1,
@@ -25,7 +25,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "porep-4k",
-        .kind = PROOF_KIND_POREP,
+        .kind = CUZK_POREP,
         .sector_bytes = 4 * KIB,
         .size_text = "4KiB",
         .partitions = 1,
@@ -39,7 +39,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "porep-16k",
-        .kind = PROOF_KIND_POREP,
+        .kind = CUZK_POREP,
         .sector_bytes = 16 * KIB,
         .size_text = "16KiB",
         .partitions = 1,
@@ -53,7 +53,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "porep-32k",
-        .kind = PROOF_KIND_POREP,
+        .kind = CUZK_POREP,
         .sector_bytes = 32 * KIB,
         .size_text = "32KiB",
         .partitions = 1,
@@ -67,7 +67,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "porep-8m",
-        .kind = PROOF_KIND_POREP,
+        .kind = CUZK_POREP,
         .sector_bytes = 8 * MIB,
         .size_text = "8MiB",
         .partitions = 1,
@@ -81,7 +81,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "porep-16m",
-        .kind = PROOF_KIND_POREP,
+        .kind = CUZK_POREP,
         .sector_bytes = 16 * MIB,
         .size_text = "16MiB",
         .partitions = 1,
@@ -95,7 +95,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "porep-512m",
-        .kind = PROOF_KIND_POREP,
+        .kind = CUZK_POREP,
         .sector_bytes = 512 * MIB,
         .size_text = "512MiB",
         .partitions = 1,
@@ -109,7 +109,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "porep-1g",
-        .kind = PROOF_KIND_POREP,
+        .kind = CUZK_POREP,
         .sector_bytes = 1 * GIB,
         .size_text = "1GiB",
         .partitions = 1,
@@ -123,7 +123,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "porep-32g",
-        .kind = PROOF_KIND_POREP,
+        .kind = CUZK_POREP,
         .sector_bytes = 32 * GIB,
         .size_text = "32GiB",
         .partitions = 10,
@@ -137,7 +137,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "porep-64g",
-        .kind = PROOF_KIND_POREP,
+        .kind = CUZK_POREP,
         .sector_bytes = 64 * GIB,
         .size_text = "64GiB",
         .partitions = 10,
@@ -151,7 +151,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "winning-2k",
-        .kind = PROOF_KIND_WINNING,
+        .kind = CUZK_WINNING_POST,
         .sector_bytes = 2 * KIB,
         .size_text = "2KiB",
         .partitions = 1,
@@ -164,7 +164,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "winning-4k",
-        .kind = PROOF_KIND_WINNING,
+        .kind = CUZK_WINNING_POST,
         .sector_bytes = 4 * KIB,
         .size_text = "4KiB",
         .partitions = 1,
@@ -177,7 +177,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "winning-16k",
-        .kind = PROOF_KIND_WINNING,
+        .kind = CUZK_WINNING_POST,
         .sector_bytes = 16 * KIB,
         .size_text = "16KiB",
         .partitions = 1,
@@ -190,7 +190,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "winning-32k",
-        .kind = PROOF_KIND_WINNING,
+        .kind = CUZK_WINNING_POST,
         .sector_bytes = 32 * KIB,
         .size_text = "32KiB",
         .partitions = 1,
@@ -203,7 +203,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "winning-8m",
-        .kind = PROOF_KIND_WINNING,
+        .kind = CUZK_WINNING_POST,
         .sector_bytes = 8 * MIB,
         .size_text = "8MiB",
         .partitions = 1,
@@ -216,7 +216,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "winning-16m",
-        .kind = PROOF_KIND_WINNING,
+        .kind = CUZK_WINNING_POST,
         .sector_bytes = 16 * MIB,
         .size_text = "16MiB",
         .partitions = 1,
@@ -229,7 +229,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "winning-512m",
-        .kind = PROOF_KIND_WINNING,
+        .kind = CUZK_WINNING_POST,
         .sector_bytes = 512 * MIB,
         .size_text = "512MiB",
         .partitions = 1,
@@ -242,7 +242,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "winning-1g",
-        .kind = PROOF_KIND_WINNING,
+        .kind = CUZK_WINNING_POST,
         .sector_bytes = 1 * GIB,
         .size_text = "1GiB",
         .partitions = 1,
@@ -255,7 +255,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "winning-32g",
-        .kind = PROOF_KIND_WINNING,
+        .kind = CUZK_WINNING_POST,
         .sector_bytes = 32 * GIB,
         .size_text = "32GiB",
         .partitions = 1,
@@ -268,7 +268,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "winning-64g",
-        .kind = PROOF_KIND_WINNING,
+        .kind = CUZK_WINNING_POST,
         .sector_bytes = 64 * GIB,
         .size_text = "64GiB",
         .partitions = 1,
@@ -281,7 +281,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "wpost-2k",
-        .kind = PROOF_KIND_WINDOW,
+        .kind = CUZK_WINDOW_POST,
         .sector_bytes = 2 * KIB,
         .size_text = "2KiB",
         .partitions = 1,
@@ -294,7 +294,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "wpost-4k",
-        .kind = PROOF_KIND_WINDOW,
+        .kind = CUZK_WINDOW_POST,
         .sector_bytes = 4 * KIB,
         .size_text = "4KiB",
         .partitions = 1,
@@ -307,7 +307,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "wpost-16k",
-        .kind = PROOF_KIND_WINDOW,
+        .kind = CUZK_WINDOW_POST,
         .sector_bytes = 16 * KIB,
         .size_text = "16KiB",
         .partitions = 1,
@@ -320,7 +320,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "wpost-32k",
-        .kind = PROOF_KIND_WINDOW,
+        .kind = CUZK_WINDOW_POST,
         .sector_bytes = 32 * KIB,
         .size_text = "32KiB",
         .partitions = 1,
@@ -333,7 +333,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "wpost-8m",
-        .kind = PROOF_KIND_WINDOW,
+        .kind = CUZK_WINDOW_POST,
         .sector_bytes = 8 * MIB,
         .size_text = "8MiB",
         .partitions = 1,
@@ -346,7 +346,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "wpost-16m",
-        .kind = PROOF_KIND_WINDOW,
+        .kind = CUZK_WINDOW_POST,
         .sector_bytes = 16 * MIB,
         .size_text = "16MiB",
         .partitions = 1,
@@ -359,7 +359,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "wpost-512m",
-        .kind = PROOF_KIND_WINDOW,
+        .kind = CUZK_WINDOW_POST,
         .sector_bytes = 512 * MIB,
         .size_text = "512MiB",
         .partitions = 1,
@@ -372,7 +372,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "wpost-1g",
-        .kind = PROOF_KIND_WINDOW,
+        .kind = CUZK_WINDOW_POST,
         .sector_bytes = 1 * GIB,
         .size_text = "1GiB",
         .partitions = 1,
@@ -385,7 +385,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "wpost-32g",
-        .kind = PROOF_KIND_WINDOW,
+        .kind = CUZK_WINDOW_POST,
         .sector_bytes = 32 * GIB,
         .size_text = "32GiB",
         .partitions = 1,
@@ -398,7 +398,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "wpost-64g",
-        .kind = PROOF_KIND_WINDOW,
+        .kind = CUZK_WINDOW_POST,
         .sector_bytes = 64 * GIB,
         .size_text = "64GiB",
         .partitions = 1,
@@ -411,7 +411,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "snap-2k",
-        .kind = PROOF_KIND_UPDATE,
+        .kind = CUZK_SNAP,
         .sector_bytes = 2 * KIB,
         .size_text = "2KiB",
         .partitions = 1,
@@ -424,7 +424,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "snap-4k",
-        .kind = PROOF_KIND_UPDATE,
+        .kind = CUZK_SNAP,
         .sector_bytes = 4 * KIB,
         .size_text = "4KiB",
         .partitions = 1,
@@ -437,7 +437,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "snap-16k",
-        .kind = PROOF_KIND_UPDATE,
+        .kind = CUZK_SNAP,
         .sector_bytes = 16 * KIB,
         .size_text = "16KiB",
         .partitions = 2,
@@ -450,7 +450,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "snap-32k",
-        .kind = PROOF_KIND_UPDATE,
+        .kind = CUZK_SNAP,
         .sector_bytes = 32 * KIB,
         .size_text = "32KiB",
         .partitions = 2,
@@ -463,7 +463,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "snap-8m",
-        .kind = PROOF_KIND_UPDATE,
+        .kind = CUZK_SNAP,
         .sector_bytes = 8 * MIB,
         .size_text = "8MiB",
         .partitions = 4,
@@ -476,7 +476,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "snap-16m",
-        .kind = PROOF_KIND_UPDATE,
+        .kind = CUZK_SNAP,
         .sector_bytes = 16 * MIB,
         .size_text = "16MiB",
         .partitions = 4,
@@ -489,7 +489,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "snap-512m",
-        .kind = PROOF_KIND_UPDATE,
+        .kind = CUZK_SNAP,
         .sector_bytes = 512 * MIB,
         .size_text = "512MiB",
         .partitions = 16,
@@ -502,7 +502,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "snap-32g",
-        .kind = PROOF_KIND_UPDATE,
+        .kind = CUZK_SNAP,
         .sector_bytes = 32 * GIB,
         .size_text = "32GiB",
         .partitions = 16,
@@ -515,7 +515,7 @@ static const struct circuit_info circuits[] = {
     },
     {
         .id = "snap-64g",
-        .kind = PROOF_KIND_UPDATE,
+        .kind = CUZK_SNAP,
         .sector_bytes = 64 * GIB,
         .size_text = "64GiB",
         .partitions = 16,
@@ -538,7 +538,7 @@ const struct circuit_info *circuit_at(size_t index)
     return index < circuit_count() ? &circuits[index] : NULL;
 }
 
-const struct circuit_info *circuit_find(enum proof_kind kind, uint64_t sector_bytes)
+const struct circuit_info *circuit_find(enum cuzk_proof_kind kind, uint64_t sector_bytes)
 {
     for (size_t i = 0; i < circuit_count(); i++) {
         if (circuits[i].kind == kind && circuits[i].sector_bytes == sector_bytes)
@@ -573,16 +573,16 @@ enum cuzk_status circuit_shape(const struct circuit_info *circuit, struct shape 
 {
     uint64_t bytes = circuit->sector_bytes;
     enum cuzk_status status;
-    if (circuit->kind == PROOF_KIND_POREP) {
+    if (circuit->kind == CUZK_POREP) {
         struct porep_partition *blank = porep_blank(porep_config(bytes), 0);
         status = record_shape(circuit, porep_synthesize, blank, out, err);
         porep_partition_free(blank);
-    } else if (circuit->kind == PROOF_KIND_UPDATE) {
+    } else if (circuit->kind == CUZK_SNAP) {
         struct update_partition *blank = update_blank(update_config(bytes, false));
         status = record_shape(circuit, update_synthesize, blank, out, err);
         update_partition_free(blank);
     } else {
-        bool winning = circuit->kind == PROOF_KIND_WINNING;
+        bool winning = circuit->kind == CUZK_WINNING_POST;
         struct post_partition *blank =
             post_blank(winning ? post_winning_config(bytes) : post_window_config(bytes), 0);
         status = record_shape(circuit, post_synthesize, blank, out, err);

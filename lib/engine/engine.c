@@ -25,7 +25,7 @@ static unsigned number_or(unsigned number, unsigned otherwise)
 static void read_options(struct engine_shared *shared, const struct cuzk_engine_options *options)
 {
     const unsigned usual = number_or(shared->setup.workers_per_device, 1);
-    shared->trace = options->trace;
+    shared->trace = trace_from_public(options->trace);
     shared->devices_lost = options->devices_lost;
     shared->devices_lost_context = options->devices_lost_context;
     shared->queue_max = number_or(options->queue_max, DEFAULT_QUEUE_MAX);

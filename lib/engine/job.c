@@ -29,16 +29,6 @@ void job_become(struct job *job, enum job_state to)
     job->state = to;
 }
 
-const char *job_state_text(enum job_state state)
-{
-    static const char *const texts[JOB_STATES] = {
-#define X(name, text) text,
-        JOB_STATE_MAP(X)
-#undef X
-    };
-    return texts[state];
-}
-
 bool job_is_waiting(const struct job *job)
 {
     return job->state == JOB_ACCEPTED || job->state == JOB_QUEUED;

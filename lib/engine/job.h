@@ -96,7 +96,6 @@ void job_free(struct job *job, const struct work_ops *ops);
 bool job_may_become(enum job_state from, enum job_state to);
 /* The only way to change a state; an illegal step is a bug of ours. */
 void job_become(struct job *job, enum job_state to);
-const char *job_state_text(enum job_state state);
 
 /* ACCEPTED or QUEUED: nothing has been done for it yet. */
 bool job_is_waiting(const struct job *job);

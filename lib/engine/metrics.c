@@ -43,7 +43,7 @@ static void add_label(struct text *text, const char *key, const char *value)
 
 static const char *kind_label(unsigned k)
 {
-    return request_kind_label((enum cuzk_proof_kind)(k + 1));
+    return cuzk_proof_kind_label((enum cuzk_proof_kind)(k + 1));
 }
 
 static void add_proofs(struct text *text, const struct cuzk_snapshot *s, const struct stats *stats)
@@ -55,16 +55,16 @@ static void add_proofs(struct text *text, const struct cuzk_snapshot *s, const s
                s->cancelled);
     add_head(text, "cuzk_proofs_completed", "counter",
              "Jobs that ended with a verified proof, by kind.");
-    for (unsigned k = 0; k < REQUEST_KINDS; k++)
+    for (unsigned k = 0; k < CUZK_PROOF_KINDS; k++)
         text_add(text, "cuzk_proofs_completed{proof_kind=\"%s\"} %" PRIu64 "\n", kind_label(k),
                  stats->kind[k].completed);
     add_head(text, "cuzk_proofs_failed", "counter", "Jobs that failed, by kind.");
-    for (unsigned k = 0; k < REQUEST_KINDS; k++)
+    for (unsigned k = 0; k < CUZK_PROOF_KINDS; k++)
         text_add(text, "cuzk_proofs_failed{proof_kind=\"%s\"} %" PRIu64 "\n", kind_label(k),
                  stats->kind[k].failed);
     add_head(text, "cuzk_proof_duration_seconds", "histogram",
              "Time from acceptance to the verified proof.");
-    for (unsigned k = 0; k < REQUEST_KINDS; k++) {
+    for (unsigned k = 0; k < CUZK_PROOF_KINDS; k++) {
         const struct stats_kind *kind = &stats->kind[k];
         for (unsigned b = 0; b + 1 < STATS_BUCKETS; b++)
             text_add(text,
@@ -154,7 +154,7 @@ static void add_devices(struct text *text, const struct cuzk_snapshot *s, const 
     add_head(text, "cuzk_device_quarantined", "gauge", "1 if the device gets no more work.");
     for (size_t i = 0; i < s->n_devices; i++) {
         add_device_head(text, "cuzk_device_quarantined", &s->devices[i]);
-        text_add(text, "%d\n", s->devices[i].quarantined);
+        text_add(text, "%d\n", s->devices[i].state == CUZK_DEVICE_QUARANTINED);
     }
     add_head(text, "cuzk_device_memory_free_bytes", "gauge", "Free memory of the device.");
     for (size_t i = 0; i < s->n_devices; i++) {

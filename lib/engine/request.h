@@ -6,7 +6,6 @@
 
 enum {
     REQUEST_HASH_BYTES = 32,
-    REQUEST_KINDS = CUZK_WINNING_POST,     /* proof kinds; the first one is 1 */
     REQUEST_PAYLOADS_MAX = 4096,           /* a WindowPoSt partition has at most 2,349 sectors */
     REQUEST_PAYLOAD_BYTES_MAX = 256 << 20, /* all payloads together */
 };
@@ -48,9 +47,6 @@ enum cuzk_status request_copy(const struct cuzk_request *from, struct request **
 enum cuzk_status request_decode(const char *id, enum cuzk_priority priority, uint8_t *encoded,
                                 size_t encoded_len, struct request **out, struct cuzk_error *err);
 void request_release(struct request *request);
-
-/* "porep_c2" and so on: the labels of the metrics. */
-const char *request_kind_label(enum cuzk_proof_kind kind);
 
 /* Job ids: the request id, "-", 16 hexadecimal digits of the engine's own number. */
 void request_job_id(const char *request_id, uint64_t number, char out[CUZK_JOB_ID_BYTES]);

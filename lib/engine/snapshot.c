@@ -8,33 +8,56 @@
 
 #include <string.h>
 
-static const char *partition_text(const struct job *job, unsigned p)
+static enum cuzk_partition_state partition_state(const struct job *job, unsigned p)
 {
     if (!job->line_partitions)
-        return "pending";
+        return CUZK_PARTITION_PENDING;
     switch (job->line_partitions[p].state) {
     case PARTITION_WAITING:
     case PARTITION_STATES:
         break;
     case PARTITION_SYNTHESIZING:
-        return "synthesizing";
+        return CUZK_PARTITION_SYNTHESIZING;
     case PARTITION_BLOCKED:
     case PARTITION_READY:
-        return "synth_done";
+        return CUZK_PARTITION_SYNTHESIZED;
     case PARTITION_PROVING:
     case PARTITION_PROVED:
-        return "gpu";
+        return CUZK_PARTITION_PROVING;
     case PARTITION_VERIFIED:
-        return "done";
+        return CUZK_PARTITION_DONE;
     }
-    return "pending";
+    return CUZK_PARTITION_PENDING;
+}
+
+static enum cuzk_job_state public_state(enum job_state state)
+{
+    switch (state) {
+    case JOB_ACCEPTED:
+        return CUZK_JOB_STATE_ACCEPTED;
+    case JOB_QUEUED:
+        return CUZK_JOB_STATE_QUEUED;
+    case JOB_PARSING:
+        return CUZK_JOB_STATE_PARSING;
+    case JOB_RUNNING:
+        return CUZK_JOB_STATE_RUNNING;
+    case JOB_FAILED:
+        return CUZK_JOB_STATE_FAILED;
+    case JOB_CANCELLED:
+        return CUZK_JOB_STATE_CANCELLED;
+    case JOB_DONE:
+    case JOB_EXPIRED: /* never in the queue */
+    case JOB_STATES:
+        break;
+    }
+    return CUZK_JOB_STATE_DONE;
 }
 
 static bool copy_job(struct cuzk_job_status *out, const struct job *job, uint64_t now_ns)
 {
     memcpy(out->job_id, job->id, sizeof out->job_id);
     out->kind = job->kind;
-    out->state = job_state_text(job->state);
+    out->state = public_state(job->state);
     out->started_ms_ago = (now_ns - job->accepted_ns) / 1000000;
     out->n_partitions = job->n_partitions;
     out->partitions = mem_zalloc(job->n_partitions, sizeof *out->partitions);
@@ -43,7 +66,7 @@ static bool copy_job(struct cuzk_job_status *out, const struct job *job, uint64_
     for (unsigned p = 0; p < job->n_partitions; p++)
         out->partitions[p] = (struct cuzk_partition_status){
             .index = p,
-            .state = partition_text(job, p),
+            .state = partition_state(job, p),
             .synth_ms = job->partitions[p].synth_ns / 1000000,
             .device_ms = job->partitions[p].device_ns / 1000000,
         };
@@ -79,7 +102,8 @@ static bool copy_devices(const struct core *core, struct cuzk_snapshot *out, uin
         device->partition = -1;
         memcpy(device->name, core->shared->devices[d].name, sizeof device->name);
         memcpy(device->backend, core->shared->devices[d].backend, sizeof device->backend);
-        device->quarantined = core->pipeline.quarantined >> d & 1;
+        if (core->pipeline.quarantined >> d & 1)
+            device->state = CUZK_DEVICE_QUARANTINED;
     }
     for (unsigned i = 0; i < core->workers.n; i++) {
         const struct worker *worker = &core->workers.all[i];
@@ -91,6 +115,8 @@ static bool copy_devices(const struct core *core, struct cuzk_snapshot *out, uin
             continue; /* of several, the one that has been there longest */
         const struct job *job = worker->task->job;
         memcpy(device->job_id, job->id, sizeof device->job_id);
+        if (device->state == CUZK_DEVICE_IDLE)
+            device->state = CUZK_DEVICE_PROVING;
         device->kind = job->kind;
         device->partition = worker->task->scope.partition;
         device->busy_ms = busy_ms;
@@ -122,7 +148,7 @@ static void copy_counters(const struct core *core, struct cuzk_snapshot *out, st
     stats->preemptions = core->pipeline.preemptions;
     stats->n_workers = core->workers.n;
     stats->budget_peak = core->budget.peak;
-    for (unsigned k = 0; k < REQUEST_KINDS; k++) {
+    for (unsigned k = 0; k < CUZK_PROOF_KINDS; k++) {
         out->queues[k].kind = (enum cuzk_proof_kind)(k + 1);
         out->queues[k].completed = stats->kind[k].completed;
         out->queues[k].failed = stats->kind[k].failed;
@@ -149,7 +175,7 @@ enum cuzk_status snapshot_take(const struct core *core, struct cuzk_snapshot *ou
         cuzk_snapshot_free(out);
         return error_set(err, CUZK_NO_MEMORY, "no memory for a snapshot");
     }
-    for (unsigned k = 0; k < REQUEST_KINDS; k++) {
+    for (unsigned k = 0; k < CUZK_PROOF_KINDS; k++) {
         stats->queued += out->queues[k].pending;
         stats->running += out->queues[k].in_progress;
     }

@@ -5,7 +5,6 @@
 #include "base/text.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static void add_string(struct text *text, const char *key, const char *value)
 {
@@ -17,21 +16,22 @@ static void add_job(struct text *text, const struct cuzk_job_status *job)
 {
     unsigned done = 0;
     for (unsigned p = 0; p < job->n_partitions; p++)
-        done += strcmp(job->partitions[p].state, "done") == 0;
+        done += job->partitions[p].state == CUZK_PARTITION_DONE;
     text_add(text, "{");
     add_string(text, "job_id", job->job_id);
     text_add(text, ",");
-    add_string(text, "proof_kind", request_kind_label(job->kind));
+    add_string(text, "proof_kind", cuzk_proof_kind_label(job->kind));
     text_add(text,
              ",\"state\":\"%s\",\"started_secs_ago\":%.3f,\"total_partitions\":%u,"
              "\"partitions_done\":%u,\"partitions\":[",
-             job->state, (double)job->started_ms_ago / 1000, job->n_partitions, done);
+             cuzk_job_state_text(job->state), (double)job->started_ms_ago / 1000, job->n_partitions,
+             done);
     for (unsigned p = 0; p < job->n_partitions; p++)
         text_add(text,
                  "%s{\"index\":%u,\"state\":\"%s\",\"synth_ms\":%" PRIu64 ",\"gpu_ms\":%" PRIu64
                  "}",
-                 p ? "," : "", p, job->partitions[p].state, job->partitions[p].synth_ms,
-                 job->partitions[p].device_ms);
+                 p ? "," : "", p, cuzk_partition_state_text(job->partitions[p].state),
+                 job->partitions[p].synth_ms, job->partitions[p].device_ms);
     text_add(text, "]}");
 }
 
@@ -42,10 +42,7 @@ static void add_device(struct text *text, const struct cuzk_device_status *devic
     add_string(text, "name", device->name);
     text_add(text, ",");
     add_string(text, "backend", device->backend);
-    text_add(text, ",\"state\":\"%s\",\"current_job\":",
-             device->quarantined ? "quarantined"
-             : busy              ? "proving"
-                                 : "idle");
+    text_add(text, ",\"state\":\"%s\",\"current_job\":", cuzk_device_state_text(device->state));
     if (busy)
         text_add_json(text, device->job_id);
     else
@@ -80,13 +77,13 @@ static void add_counters(struct text *text, const struct cuzk_snapshot *s,
              s->completed, s->failed, s->cancelled, stats->queued, stats->running,
              s->invalid_proofs, stats->preemptions);
     text_add(text, ",\"completed_by_kind\":{");
-    for (unsigned k = 0; k < REQUEST_KINDS; k++)
+    for (unsigned k = 0; k < CUZK_PROOF_KINDS; k++)
         text_add(text, "%s\"%s\":%" PRIu64, k ? "," : "",
-                 request_kind_label((enum cuzk_proof_kind)(k + 1)), stats->kind[k].completed);
+                 cuzk_proof_kind_label((enum cuzk_proof_kind)(k + 1)), stats->kind[k].completed);
     text_add(text, "},\"failed_by_kind\":{");
-    for (unsigned k = 0; k < REQUEST_KINDS; k++)
+    for (unsigned k = 0; k < CUZK_PROOF_KINDS; k++)
         text_add(text, "%s\"%s\":%" PRIu64, k ? "," : "",
-                 request_kind_label((enum cuzk_proof_kind)(k + 1)), stats->kind[k].failed);
+                 cuzk_proof_kind_label((enum cuzk_proof_kind)(k + 1)), stats->kind[k].failed);
     text_add(text, "}}");
 }
 

@@ -12,6 +12,7 @@
 #define TRACE_EVENT_H
 
 #include <cuzk/status.h>
+#include <cuzk/trace.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -85,6 +86,17 @@ enum {
 };
 
 struct trace;
+
+/* struct cuzk_trace is the name that <cuzk/trace.h> gives to struct trace; it is never defined. */
+static inline struct cuzk_trace *trace_public(struct trace *trace)
+{
+    return (struct cuzk_trace *)trace;
+}
+
+static inline struct trace *trace_from_public(struct cuzk_trace *trace)
+{
+    return (struct trace *)trace;
+}
 
 /* Where an event belongs. A caller fills the scope once for a job or a partition and passes it
    down; a backend emits its phases with the scope that it gets. */

@@ -433,3 +433,16 @@ enum cuzk_status trace_history(struct trace *trace, struct trace_record **record
     *count = (size_t)(end - start);
     return CUZK_OK;
 }
+
+enum cuzk_status cuzk_trace_create(int fd, struct cuzk_trace **out, struct cuzk_error *err)
+{
+    struct trace *trace;
+    enum cuzk_status status = trace_create(&(struct trace_options){.fd = fd}, &trace, err);
+    *out = trace_public(trace);
+    return status;
+}
+
+void cuzk_trace_destroy(struct cuzk_trace *trace)
+{
+    trace_destroy(trace_from_public(trace));
+}

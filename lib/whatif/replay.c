@@ -239,7 +239,7 @@ static enum cuzk_status open_engine(struct replay *replay, struct cuzk_error *er
         .workers_per_device = limits->workers_per_device,
         .memory_budget_bytes = UINT64_C(1) << 50, /* it takes next to nothing */
         .queue_max = (unsigned)replay->plan->n_jobs,
-        .trace = replay->trace,
+        .trace = trace_public(replay->trace),
     };
     return engine_open(&options, &setup, &replay->engine, err);
 }

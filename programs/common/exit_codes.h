@@ -14,7 +14,7 @@ enum exit_code {
     EXIT_CODE_INVALID = 6,    /* verification said no */
 };
 
-/* The code that tells of a failure. */
+/* The exit code for a status. */
 int exit_code_of(enum cuzk_status status);
 
 /* Prints "program: text" to stderr and returns exit_code_of. */

@@ -1,4 +1,4 @@
-/* Asking and telling a running daemon: status, metrics, preload, evict, cancel. */
+/* Commands for a running daemon: status, metrics, preload, evict, cancel. */
 #include "bench.h"
 #include "exit_codes.h"
 
@@ -12,8 +12,8 @@
 
 /* Finds the value of the one flag that a command has, or its only positional argument. Returns an
    exit code, or −1 to go on. */
-static int one_argument(int argc, char **argv, const char *flag, char letter, const char *usage,
-                        const char **value)
+static int read_one_argument(int argc, char **argv, const char *flag, char letter,
+                             const char *usage, const char **value)
 {
     const struct option flags[] = {{flag, required_argument, NULL, letter},
                                    {"help", no_argument, NULL, 'h'},
@@ -39,7 +39,7 @@ static int one_argument(int argc, char **argv, const char *flag, char letter, co
     return EXIT_CODE_USAGE;
 }
 
-static int no_arguments(int argc, char **argv, const char *usage)
+static int read_no_arguments(int argc, char **argv, const char *usage)
 {
     if (argc <= 1)
         return -1;
@@ -48,7 +48,7 @@ static int no_arguments(int argc, char **argv, const char *usage)
     return help ? EXIT_CODE_OK : EXIT_CODE_USAGE;
 }
 
-static int fail(const struct cuzk_error *err)
+static int print_failure(const struct cuzk_error *err)
 {
     exit_with_error("cuzk-bench", err);
     return EXIT_CODE_FAILED;
@@ -86,7 +86,7 @@ static void print_status(const Cuzk__V1__GetStatusResponse *status)
 
 int command_status(const struct bench_globals *globals, int argc, char **argv)
 {
-    int code = no_arguments(argc, argv, "status");
+    int code = read_no_arguments(argc, argv, "status");
     if (code >= 0)
         return code;
     Cuzk__V1__GetStatusRequest request = CUZK__V1__GET_STATUS_REQUEST__INIT;
@@ -94,7 +94,7 @@ int command_status(const struct bench_globals *globals, int argc, char **argv)
     struct cuzk_error err = {0};
     if (bench_call(globals->address, "GetStatus", &request.base,
                    &cuzk__v1__get_status_response__descriptor, &response, &err) != CUZK_OK)
-        return fail(&err);
+        return print_failure(&err);
     print_status((Cuzk__V1__GetStatusResponse *)(void *)response);
     message_free(response);
     return EXIT_CODE_OK;
@@ -102,7 +102,7 @@ int command_status(const struct bench_globals *globals, int argc, char **argv)
 
 int command_metrics(const struct bench_globals *globals, int argc, char **argv)
 {
-    int code = no_arguments(argc, argv, "metrics");
+    int code = read_no_arguments(argc, argv, "metrics");
     if (code >= 0)
         return code;
     Cuzk__V1__GetMetricsRequest request = CUZK__V1__GET_METRICS_REQUEST__INIT;
@@ -110,7 +110,7 @@ int command_metrics(const struct bench_globals *globals, int argc, char **argv)
     struct cuzk_error err = {0};
     if (bench_call(globals->address, "GetMetrics", &request.base,
                    &cuzk__v1__get_metrics_response__descriptor, &response, &err) != CUZK_OK)
-        return fail(&err);
+        return print_failure(&err);
     fputs(((Cuzk__V1__GetMetricsResponse *)(void *)response)->prometheus_text, stdout);
     message_free(response);
     return EXIT_CODE_OK;
@@ -119,8 +119,8 @@ int command_metrics(const struct bench_globals *globals, int argc, char **argv)
 int command_preload(const struct bench_globals *globals, int argc, char **argv)
 {
     const char *id;
-    int code =
-        one_argument(argc, argv, "circuit-id", 'c', "preload -c CIRCUIT (like porep-32g)", &id);
+    int code = read_one_argument(argc, argv, "circuit-id", 'c',
+                                 "preload -c CIRCUIT (like porep-32g)", &id);
     if (code >= 0)
         return code;
     Cuzk__V1__PreloadSrsRequest request = CUZK__V1__PRELOAD_SRS_REQUEST__INIT;
@@ -129,7 +129,7 @@ int command_preload(const struct bench_globals *globals, int argc, char **argv)
     struct cuzk_error err = {0};
     if (bench_call(globals->address, "PreloadSRS", &request.base,
                    &cuzk__v1__preload_srs_response__descriptor, &response, &err) != CUZK_OK)
-        return fail(&err);
+        return print_failure(&err);
     const Cuzk__V1__PreloadSrsResponse *loaded = (Cuzk__V1__PreloadSrsResponse *)(void *)response;
     if (loaded->already_loaded)
         printf("%s already loaded\n", id);
@@ -143,7 +143,7 @@ int command_evict(const struct bench_globals *globals, int argc, char **argv)
 {
     const char *id;
     int code =
-        one_argument(argc, argv, "circuit-id", 'c', "evict -c CIRCUIT (like porep-32g)", &id);
+        read_one_argument(argc, argv, "circuit-id", 'c', "evict -c CIRCUIT (like porep-32g)", &id);
     if (code >= 0)
         return code;
     Cuzk__V1__EvictSrsRequest request = CUZK__V1__EVICT_SRS_REQUEST__INIT;
@@ -152,7 +152,7 @@ int command_evict(const struct bench_globals *globals, int argc, char **argv)
     struct cuzk_error err = {0};
     if (bench_call(globals->address, "EvictSRS", &request.base,
                    &cuzk__v1__evict_srs_response__descriptor, &response, &err) != CUZK_OK)
-        return fail(&err);
+        return print_failure(&err);
     const Cuzk__V1__EvictSrsResponse *evicted = (Cuzk__V1__EvictSrsResponse *)(void *)response;
     if (evicted->was_loaded)
         printf("%s evicted, %llu MiB freed\n", id, MIB(evicted->freed_bytes));
@@ -165,7 +165,7 @@ int command_evict(const struct bench_globals *globals, int argc, char **argv)
 int command_cancel(const struct bench_globals *globals, int argc, char **argv)
 {
     const char *id;
-    int code = one_argument(argc, argv, "job-id", 'i', "cancel JOB", &id);
+    int code = read_one_argument(argc, argv, "job-id", 'i', "cancel JOB", &id);
     if (code >= 0)
         return code;
     Cuzk__V1__CancelProofRequest request = CUZK__V1__CANCEL_PROOF_REQUEST__INIT;
@@ -174,7 +174,7 @@ int command_cancel(const struct bench_globals *globals, int argc, char **argv)
     struct cuzk_error err = {0};
     if (bench_call(globals->address, "CancelProof", &request.base,
                    &cuzk__v1__cancel_proof_response__descriptor, &response, &err) != CUZK_OK)
-        return fail(&err);
+        return print_failure(&err);
     bool was_running = ((Cuzk__V1__CancelProofResponse *)(void *)response)->was_running;
     printf("%s %s\n", id, was_running ? "cancelled" : "was not running");
     message_free(response);

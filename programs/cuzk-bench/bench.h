@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "rpc/client.h"
 
+#include <cuzk/kind.h>
 #include <cuzk/status.h>
 #include <cuzk/v1/proving.pb-c.h>
 #include <cuzk/v1/timeline.pb-c.h>
@@ -16,7 +17,7 @@
 #define BENCH_DEFAULT_ADDRESS "http://127.0.0.1:9820"
 
 /* A request as it is sent: built once, sent many times. Zero-initialise; free with
- * bench_request_free. */
+   bench_request_free. */
 struct bench_request {
     uint32_t kind; /* of the wire interface; 0: no type given */
     uint64_t registered_proof;
@@ -33,11 +34,9 @@ struct bench_request {
     size_t n_payloads;
 };
 
-/* Kind by name or alias (porep, porep-c2, seal-commit; snap, snap-deals, update; wpost,
-   window-post, windowpost; winning, winning-post, winningpost), case-insensitive; 0 for anything
-   else. */
+/* Kind by its name (cuzk/kind.h) or an alias (porep-c2, seal-commit; snap-deals, update;
+   window-post, windowpost; winning-post, winningpost), case-insensitive; 0 for anything else. */
 uint32_t bench_kind(const char *name);
-const char *bench_kind_text(uint32_t kind);
 
 /* Reads the file of --c1: a C1 or its wrapper, sent unchanged. The sector number comes from the
    wrapper unless it is set already. */
@@ -70,8 +69,8 @@ enum cuzk_status bench_call(const char *address, const char *method,
                             const ProtobufCMessageDescriptor *descriptor,
                             ProtobufCMessage **response, struct cuzk_error *err);
 
-/* Marks the start or the end (mark->edge) of a labelled run in the daemon's timeline. A daemon that
-   cannot do that is fine: its timeline has no labels. */
+/* Marks the start or the end (mark->edge) of a labelled run in the daemon's timeline. CUZK_OK also
+   for a daemon that does not have the method: its timeline has no labels. */
 enum cuzk_status bench_mark_run(const char *address, Cuzk__V1__MarkRunRequest *mark,
                                 const char *label, struct cuzk_error *err);
 
@@ -113,25 +112,25 @@ int load_read_options(struct load_options *options, enum load_command command, i
 /* The name of a run in the daemon's timeline. */
 void load_label(const struct load_options *options, char label[LOAD_LABEL_BYTES]);
 
-/* One run of `count` proofs, `concurrency` at a time. Times are those of completed and of simulated
-   proofs; the latter count as failed. */
+/* One run of `count` proofs, `concurrency` at a time. Times are of completed and of simulated
+   proofs; simulated proofs count as failed. */
 struct load_result {
     char label[LOAD_LABEL_BYTES];
     double *wall_s; /* ascending */
-    unsigned timed; /* how many */
+    unsigned timed; /* number of elements of wall_s */
     double total_s;
     unsigned count, concurrency, completed, failed, invalid, unverified, simulated;
     double prove_ms_sum, prove_ms_min, prove_ms_max;
     double queue_ms_sum, synth_ms_sum;
 };
 
-/* Sends the load, marked in the daemon's timeline, printing a line a proof unless `quiet`. Errors
-   before the first proof fail the call; failures of single proofs are counted. Free result->wall_s
-   with mem_free in any case. */
+/* Sends all proofs of a run, marked in the daemon's timeline, and prints a line for each unless
+   `quiet`. Errors before the first proof fail the call; failures of single proofs are counted. Free
+   result->wall_s with mem_free in any case. */
 enum cuzk_status load_run(const struct bench_globals *globals, const struct load_options *options,
                           bool quiet, struct load_result *result, struct cuzk_error *err);
 
-/* What is told of a run, measured here or read from a file. Times are seconds. */
+/* The figures of a run, measured here or read from a file. Times are in seconds. */
 struct figures {
     char type[16], label[LOAD_LABEL_BYTES];
     unsigned count, concurrency, completed, failed, invalid, unverified, simulated;
@@ -150,8 +149,8 @@ void figures_of_run(const char *type, const struct load_result *result, struct f
 void figures_print(const struct figures *figures);
 /* One JSON object. */
 void figures_add_json(const struct figures *figures, struct text *out);
-/* Reads the output of `batch --json` or `sweep --json`. Free *out with mem_free;
-   it is only set on success. */
+/* Reads the output of `batch --json` or `sweep --json`. *out is set on success only; free it with
+   mem_free. */
 enum cuzk_status figures_read(const char *path, struct figures **out, size_t *count,
                               struct cuzk_error *err);
 /* 0 all completed, 1 some failed, 6 one did not verify. */

@@ -27,8 +27,8 @@ static double ratio(double b, double a)
     return a > 0 && b > 0 ? b / a : 1;
 }
 
-static const struct figures *partner(const struct figures *a, size_t count_a,
-                                     const struct figures *b, size_t count_b)
+static const struct figures *find_partner(const struct figures *a, size_t count_a,
+                                          const struct figures *b, size_t count_b)
 {
     for (size_t i = 0; i < count_b; i++) {
         if (b[i].count == a->count && b[i].concurrency == a->concurrency)
@@ -51,8 +51,8 @@ static const struct figures *best_run(const struct figures *runs, size_t count)
 enum { PROOFS_MIN = 5 };
 static const double same = 0.03;
 
-static void judge(struct comparison *c, const struct figures *a, size_t count_a,
-                  const struct figures *b, size_t count_b)
+static void write_verdict(struct comparison *c, const struct figures *a, size_t count_a,
+                          const struct figures *b, size_t count_b)
 {
     unsigned fewest = UINT32_MAX;
     for (size_t i = 0; i < c->count; i++) {
@@ -83,7 +83,7 @@ static bool compare_runs(const struct figures *a, size_t count_a, const struct f
     if (!out->pairs)
         return false;
     for (size_t i = 0; i < count_a; i++) {
-        const struct figures *other = partner(&a[i], count_a, b, count_b);
+        const struct figures *other = find_partner(&a[i], count_a, b, count_b);
         if (!other)
             continue;
         struct pair *pair = &out->pairs[out->count++];
@@ -99,7 +99,7 @@ static bool compare_runs(const struct figures *a, size_t count_a, const struct f
     if (out->count) {
         out->throughput = exp(throughput / (double)out->count);
         out->p95 = exp(p95 / (double)out->count);
-        judge(out, a, count_a, b, count_b);
+        write_verdict(out, a, count_a, b, count_b);
     }
     return true;
 }

@@ -94,7 +94,7 @@ void figures_add_json(const struct figures *f, struct text *out)
     text_add(out, "}");
 }
 
-/* ---- back from JSON ------------------------------------------------------------------- */
+/* --- Back from JSON --------------------------------------------------------------------------- */
 
 /* NaN where there is no number. */
 static double number_at(yajl_val tree, const char *key, const char *inner)

@@ -50,8 +50,7 @@ static enum verdict verify_answer(const struct bench_globals *globals,
     return says_no ? VERDICT_INVALID : VERDICT_UNKNOWN;
 }
 
-/* ---- the load ---------------------------------------------------------------------------------
- */
+/* --- The load --------------------------------------------------------------------------------- */
 
 struct load {
     const struct bench_globals *globals;
@@ -64,15 +63,15 @@ struct load {
     uint64_t start_ns;
 };
 
-/* A daemon on the sim backend makes no proofs, so its jobs fail; but its times are what one asks it
-   for. */
+/* A daemon on the sim backend makes no proofs, so its jobs fail; but the times of these jobs are
+   what a simulation is run for. */
 static bool is_simulation(const Cuzk__V1__AwaitProofResponse *proof)
 {
     return (int)proof->status == CUZK_JOB_FAILED &&
            strncmp(proof->error_message, CUZK_SIMULATION_TEXT, strlen(CUZK_SIMULATION_TEXT)) == 0;
 }
 
-static void note_times(struct load *load, const struct bench_answer *answer)
+static void add_times(struct load *load, const struct bench_answer *answer)
 {
     struct load_result *result = load->result;
     const Cuzk__V1__AwaitProofResponse *proof = answer->message->result;
@@ -87,9 +86,9 @@ static void note_times(struct load *load, const struct bench_answer *answer)
         result->prove_ms_max = prove_ms;
 }
 
-/* One finished proof under the lock: counts it and prints its line. */
-static void note_answer(struct load *load, const struct bench_answer *answer, enum verdict verdict,
-                        const struct cuzk_error *why)
+/* Counts a finished proof and prints its line. The caller holds the lock. */
+static void record_answer(struct load *load, const struct bench_answer *answer,
+                          enum verdict verdict, const struct cuzk_error *why)
 {
     const Cuzk__V1__AwaitProofResponse *proof = answer->message->result;
     bool completed = (int)proof->status == CUZK_JOB_COMPLETED;
@@ -104,7 +103,7 @@ static void note_answer(struct load *load, const struct bench_answer *answer, en
     else if (completed && verdict == VERDICT_UNKNOWN)
         load->result->unverified++;
     if (completed || is_simulation(proof))
-        note_times(load, answer);
+        add_times(load, answer);
     if (load->quiet)
         return;
     printf("  [%u/%u] %s \xe2\x80\x94 %.1fs (prove=%llu ms, queue=%llu ms)", load->finished,
@@ -120,7 +119,8 @@ static void note_answer(struct load *load, const struct bench_answer *answer, en
     fflush(stdout);
 }
 
-static void note_refused(struct load *load, double wall_s, const struct cuzk_error *err)
+/* Counts a request that the daemon refused and prints its line. The caller holds the lock. */
+static void record_refusal(struct load *load, double wall_s, const struct cuzk_error *err)
 {
     load->result->failed++;
     if (load->quiet)
@@ -150,9 +150,9 @@ static void send_one(struct load *load)
     pthread_mutex_lock(&load->lock);
     load->finished++;
     if (status == CUZK_OK)
-        note_answer(load, &answer, verdict, &err);
+        record_answer(load, &answer, verdict, &err);
     else
-        note_refused(load, wall_s, &err);
+        record_refusal(load, wall_s, &err);
     pthread_cond_broadcast(&load->changed);
     pthread_mutex_unlock(&load->lock);
     if (answer.message)
@@ -174,7 +174,8 @@ static void *send_proofs(void *argument)
     }
 }
 
-/* On a terminal: says once a second what is under way, on one line that overwrites itself. */
+/* Waits for all proofs. On a terminal it prints the progress once a second, on one line that
+   overwrites itself. */
 static void show_progress(struct load *load)
 {
     bool terminal = !load->quiet && isatty(STDERR_FILENO);
@@ -253,7 +254,7 @@ enum cuzk_status load_run(const struct bench_globals *globals, const struct load
     start.edge = CUZK__V1__MARK_RUN_REQUEST__EDGE__START;
     start.count = options->count;
     start.concurrency = options->concurrency;
-    start.config = bench_field(bench_kind_text(options->request.kind));
+    start.config = bench_field(cuzk_proof_kind_name(options->request.kind));
     load_label(options, result->label);
     TRY(bench_mark_run(globals->address, &start, result->label, err));
     enum cuzk_status status = send_all(globals, options, quiet, result, err);
@@ -261,8 +262,7 @@ enum cuzk_status load_run(const struct bench_globals *globals, const struct load
     return status;
 }
 
-/* ---- commands ---------------------------------------------------------------------------------
- */
+/* --- Commands --------------------------------------------------------------------------------- */
 
 static void print_result(const struct bench_answer *answer)
 {
@@ -340,13 +340,13 @@ int command_batch(const struct bench_globals *globals, int argc, char **argv)
         return code;
     if (!globals->json)
         printf("=== Batch Benchmark ===\nproof type:  %s\ncount:       %u\nconcurrency: %u\n\n",
-               bench_kind_text(options.request.kind), options.count, options.concurrency);
+               cuzk_proof_kind_name(options.request.kind), options.count, options.concurrency);
     struct cuzk_error err = {0};
     struct load_result result;
     enum cuzk_status status = load_run(globals, &options, globals->json, &result, &err);
     if (status == CUZK_OK) {
         struct figures figures;
-        figures_of_run(bench_kind_text(options.request.kind), &result, &figures);
+        figures_of_run(cuzk_proof_kind_name(options.request.kind), &result, &figures);
         if (globals->json)
             print_json(&figures);
         else

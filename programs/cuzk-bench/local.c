@@ -20,8 +20,7 @@
 
 #define C1_BYTES_MAX ((size_t)256 << 20)
 
-/* ---- gen-c1 -----------------------------------------------------------------------------------
- */
+/* --- Gen-c1 ----------------------------------------------------------------------------------- */
 
 static uint64_t sector_size(const char *text)
 {
@@ -113,8 +112,7 @@ int command_gen_c1(const struct bench_globals *globals, int argc, char **argv)
     return status == CUZK_OK ? EXIT_CODE_OK : exit_with_error("cuzk-bench", &err);
 }
 
-/* ---- synth ------------------------------------------------------------------------------------
- */
+/* --- Synth ------------------------------------------------------------------------------------ */
 
 static void print_synth_usage(FILE *out)
 {

@@ -1,7 +1,8 @@
 /* cuzk-bench: loads a daemon with proofs, asks it for its state, and measures parts in this
- * process. */
+   process. */
 #include "bench.h"
 #include "exit_codes.h"
+#include "log_stderr.h"
 #include "param_cache.h"
 
 #include <getopt.h>
@@ -53,6 +54,7 @@ int main(int argc, char **argv)
     struct bench_globals globals = {.address = BENCH_DEFAULT_ADDRESS,
                                     .param_cache = param_cache_or("/data/zk/params")};
     int option;
+    log_stderr_install();
     /* The plus sign ends the global flags at the command's name. */
     while ((option = getopt_long(argc, argv, "+a:h", flags, NULL)) != -1) {
         switch (option) {

@@ -1,3 +1,4 @@
+/* Requests from files and flags, and calls of the daemon with them. */
 #include "bench.h"
 
 #include "base/bytes.h"
@@ -5,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/pointer.h"
 #include "rpc/message.h"
 
 #include <cuzk/engine.h>
@@ -24,34 +26,29 @@ struct kind_alias {
     uint32_t kind;
 };
 
+/* Beside the names of the kinds themselves. */
 static const struct kind_alias aliases[] = {
-    {"porep", CUZK_POREP},
     {"porep-c2", CUZK_POREP},
     {"seal-commit", CUZK_POREP},
-    {"snap", CUZK_SNAP},
     {"snap-deals", CUZK_SNAP},
     {"update", CUZK_SNAP},
-    {"wpost", CUZK_WINDOW_POST},
     {"window-post", CUZK_WINDOW_POST},
     {"windowpost", CUZK_WINDOW_POST},
-    {"winning", CUZK_WINNING_POST},
     {"winning-post", CUZK_WINNING_POST},
     {"winningpost", CUZK_WINNING_POST},
 };
 
 uint32_t bench_kind(const char *name)
 {
+    for (uint32_t kind = CUZK_POREP; kind <= CUZK_PROOF_KINDS; kind++) {
+        if (strcasecmp(name, cuzk_proof_kind_name((enum cuzk_proof_kind)kind)) == 0)
+            return kind;
+    }
     for (size_t i = 0; i < ARRAY_LEN(aliases); i++) {
         if (strcasecmp(name, aliases[i].name) == 0)
             return aliases[i].kind;
     }
     return 0;
-}
-
-const char *bench_kind_text(uint32_t kind)
-{
-    static const char *const texts[] = {"?", "porep", "snap", "wpost", "winning"};
-    return kind < ARRAY_LEN(texts) ? texts[kind] : "?";
 }
 
 static enum cuzk_status add_payload(struct bench_request *request, uint8_t *data, size_t len,
@@ -74,8 +71,7 @@ static enum cuzk_status add_payload(struct bench_request *request, uint8_t *data
     return CUZK_OK;
 }
 
-/* ---- the sector number of a wrapper -----------------------------------------------------------
- */
+/* --- The sector number of a wrapper ----------------------------------------------------------- */
 
 struct wrapper_scan {
     unsigned depth;
@@ -143,8 +139,7 @@ enum cuzk_status bench_read_c1(struct bench_request *request, const char *path,
     return add_payload(request, data, len, err);
 }
 
-/* ---- vanilla proofs ---------------------------------------------------------------------------
- */
+/* --- Vanilla proofs --------------------------------------------------------------------------- */
 
 static enum cuzk_status add_base64(struct bench_request *request, const char *text, size_t index,
                                    struct cuzk_error *err)
@@ -186,8 +181,7 @@ enum cuzk_status bench_read_vanilla(struct bench_request *request, const char *p
     return status;
 }
 
-/* ---- encoding ---------------------------------------------------------------------------------
- */
+/* --- Encoding --------------------------------------------------------------------------------- */
 
 static void random_id(char text[37])
 {
@@ -202,12 +196,8 @@ static void random_id(char text[37])
 
 static void set_digest(ProtobufCBinaryData *field, bool given, const uint8_t bytes[32])
 {
-    union {
-        const uint8_t *in;
-        uint8_t *out;
-    } data = {bytes};
     if (given)
-        *field = (ProtobufCBinaryData){32, data.out};
+        *field = (ProtobufCBinaryData){32, unconst(bytes)};
 }
 
 enum cuzk_status bench_request_encode(const struct bench_request *request, uint8_t **bytes,
@@ -256,10 +246,10 @@ void bench_request_free(struct bench_request *request)
     *request = (struct bench_request){0};
 }
 
-/* ---- calling ----------------------------------------------------------------------------------
- */
+/* --- Calling ---------------------------------------------------------------------------------- */
 
-/* A call whose answer may be an error of the daemon's: *result says. */
+/* Calls a method. CUZK_OK says that there is an answer; *result has it, an error of the daemon
+   included. */
 static enum cuzk_status call_path(const char *address, const char *path, const uint8_t *message,
                                   size_t len, struct rpc_result *result, struct cuzk_error *err)
 {
@@ -271,8 +261,8 @@ static enum cuzk_status call_path(const char *address, const char *path, const u
     return status;
 }
 
-static enum cuzk_status refused(const char *method, const struct rpc_result *result,
-                                struct cuzk_error *err)
+static enum cuzk_status set_refusal(const char *method, const struct rpc_result *result,
+                                    struct cuzk_error *err)
 {
     return error_set(
         err, result->code == RPC_INVALID_ARGUMENT ? CUZK_INVALID_ARGUMENT : CUZK_UNAVAILABLE,
@@ -285,7 +275,7 @@ static enum cuzk_status call_method(const char *address, const char *method, con
     char path[96];
     snprintf(path, sizeof path, "/cuzk.v1.ProvingEngine/%s", method);
     TRY(call_path(address, path, message, len, result, err));
-    return result->code == RPC_OK ? CUZK_OK : refused(method, result, err);
+    return result->code == RPC_OK ? CUZK_OK : set_refusal(method, result, err);
 }
 
 enum cuzk_status bench_prove(const char *address, const uint8_t *request, size_t len,
@@ -326,11 +316,7 @@ enum cuzk_status bench_call(const char *address, const char *method,
 
 char *bench_field(const char *text)
 {
-    union {
-        const char *in;
-        char *out;
-    } field = {text};
-    return field.out;
+    return unconst(text);
 }
 
 enum cuzk_status bench_mark_run(const char *address, Cuzk__V1__MarkRunRequest *mark,
@@ -347,5 +333,5 @@ enum cuzk_status bench_mark_run(const char *address, Cuzk__V1__MarkRunRequest *m
     mem_free(result.message);
     if (status != CUZK_OK || result.code == RPC_OK || result.code == RPC_UNIMPLEMENTED)
         return status;
-    return refused("MarkRun", &result, err);
+    return set_refusal("MarkRun", &result, err);
 }

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what the daemon's log says ------------------------------------------------------- */
+/* --- What the daemon's log says --------------------------------------------------------------- */
 
 static void explain_run(const struct waterfall_run *run, struct figures *figures)
 {
@@ -40,8 +40,8 @@ static const struct waterfall_run *find_run(const struct waterfall_report *repor
     return NULL;
 }
 
-static enum cuzk_status explain(const char *path, struct figures *runs, size_t count,
-                                struct cuzk_error *err)
+static enum cuzk_status explain_runs(const char *path, struct figures *runs, size_t count,
+                                     struct cuzk_error *err)
 {
     struct waterfall_log log = {0};
     struct waterfall_report report = {0};
@@ -64,7 +64,7 @@ static enum cuzk_status explain(const char *path, struct figures *runs, size_t c
     return status;
 }
 
-/* ---- output --------------------------------------------------------------------------- */
+/* --- Output ----------------------------------------------------------------------------------- */
 
 static void add_head(struct table *table, bool explained, bool troubled)
 {
@@ -138,13 +138,13 @@ static enum cuzk_status write_plot(const char *path, const struct figures *runs,
     return status;
 }
 
-static enum cuzk_status tell(const struct bench_globals *globals,
-                             const struct load_options *options, struct figures *runs, size_t count,
-                             struct cuzk_error *err)
+static enum cuzk_status print_runs(const struct bench_globals *globals,
+                                   const struct load_options *options, struct figures *runs,
+                                   size_t count, struct cuzk_error *err)
 {
     struct text out = {0};
     if (options->log_path)
-        TRY(explain(options->log_path, runs, count, err));
+        TRY(explain_runs(options->log_path, runs, count, err));
     if (globals->json)
         add_json(runs, count, &out);
     else
@@ -159,7 +159,7 @@ static enum cuzk_status tell(const struct bench_globals *globals,
     return status;
 }
 
-/* ---- running -------------------------------------------------------------------------- */
+/* --- Running ---------------------------------------------------------------------------------- */
 
 static enum cuzk_status run_all(const struct bench_globals *globals, struct load_options *options,
                                 struct figures *runs, struct cuzk_error *err)
@@ -174,7 +174,7 @@ static enum cuzk_status run_all(const struct bench_globals *globals, struct load
                    options->n_runs, options->count, options->concurrency);
         enum cuzk_status status = load_run(globals, options, quiet, &result, err);
         if (status == CUZK_OK)
-            figures_of_run(bench_kind_text(options->request.kind), &result, &runs[i]);
+            figures_of_run(cuzk_proof_kind_name(options->request.kind), &result, &runs[i]);
         mem_free(result.wall_s);
         TRY(status);
     }
@@ -192,7 +192,7 @@ int command_sweep(const struct bench_globals *globals, int argc, char **argv)
     code = EXIT_CODE_OK;
     enum cuzk_status status = run_all(globals, &options, runs, &err);
     if (status == CUZK_OK)
-        status = tell(globals, &options, runs, options.n_runs, &err);
+        status = print_runs(globals, &options, runs, options.n_runs, &err);
     for (size_t i = 0; status == CUZK_OK && i < options.n_runs; i++) {
         int one = figures_exit_code(&runs[i]);
         code = one > code ? one : code;

@@ -1,6 +1,7 @@
 /* cuzk: the daemon and its subcommands. */
 #include "commands.h"
 #include "exit_codes.h"
+#include "log_stderr.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -41,6 +42,7 @@ static void print_usage(FILE *out)
 
 int main(int argc, char **argv)
 {
+    log_stderr_install();
     if (argc < 2 || argv[1][0] == '-') {
         bool help = argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
         if (help) {

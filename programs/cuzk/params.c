@@ -167,10 +167,10 @@ static void print_report(const char *name, const struct cuzk_params_report *repo
                depth == CUZK_PARAMS_POINTS ? ", compared with the parameters" : "");
 }
 
-/* Prints the outcome; keeps the first failure's exit code. */
-static void tell_outcome(const char *name, enum cuzk_status status,
-                         const struct cuzk_params_report *report, enum cuzk_params_depth depth,
-                         const struct cuzk_error *err, int *code)
+/* Prints the outcome of one file; *code keeps the exit code of the first failure. */
+static void print_outcome(const char *name, enum cuzk_status status,
+                          const struct cuzk_params_report *report, enum cuzk_params_depth depth,
+                          const struct cuzk_error *err, int *code)
 {
     if (status == CUZK_OK) {
         print_report(name, report, depth);
@@ -211,12 +211,12 @@ static int run_check(struct params_flags *flags, char **files, size_t n_files)
     for (size_t i = 0; i < flags->n_circuits; i++) {
         enum cuzk_status status = cuzk_params_check(flags->folder, flags->circuits[i], flags->depth,
                                                     flags->threads, &report, &err);
-        tell_outcome(flags->circuits[i], status, &report, flags->depth, &err, &code);
+        print_outcome(flags->circuits[i], status, &report, flags->depth, &err, &code);
     }
     for (size_t i = 0; i < n_files; i++) {
         enum cuzk_status status =
             cuzk_params_check_file(files[i], flags->depth, flags->threads, &report, &err);
-        tell_outcome(files[i], status, &report, flags->depth, &err, &code);
+        print_outcome(files[i], status, &report, flags->depth, &err, &code);
     }
     return code;
 }
@@ -240,7 +240,7 @@ static void show_progress(void *context, double done, const char *what)
         fputc('\n', stderr);
 }
 
-/* Ends a line of progress, tells the failure, returns its exit code. */
+/* Ends the line of progress, prints the failure, returns its exit code. */
 static int exit_while_shown(const char *command, const struct shown *shown,
                             const struct cuzk_error *err)
 {
@@ -253,7 +253,7 @@ typedef enum cuzk_status make_form_fn(const char *folder, const char *circuit,
                                       const struct cuzk_derive_options *options,
                                       struct cuzk_derive_report *report, struct cuzk_error *err);
 
-/* Makes a circuit's Lagrange form and tells; returns an exit code. */
+/* Makes a circuit's Lagrange form and prints the outcome; returns an exit code. */
 static int run_make_form(const struct params_flags *flags, const char *circuit, make_form_fn *make,
                          const char *command)
 {

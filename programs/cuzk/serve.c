@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "config.h"
 #include "exit_codes.h"
+#include "log_stderr.h"
 #include "service.h"
 
 #include "base/clock.h"
@@ -39,7 +40,7 @@ struct daemon {
     struct http_server *http;
 };
 
-static void notify(const char *state)
+static void notify_manager(const char *state)
 {
 #ifdef CUZK_HAVE_SYSTEMD
     sd_notify(0, state);
@@ -48,7 +49,7 @@ static void notify(const char *state)
 #endif
 }
 
-/* ---- command line ---------------------------------------------------------------------------- */
+/* --- Command line ----------------------------------------------------------------------------- */
 
 static void print_usage(FILE *out)
 {
@@ -129,21 +130,21 @@ static int read_options(int argc, char **argv, struct config *config, const char
 
 static enum cuzk_status apply_logging(const struct config *config, struct cuzk_error *err)
 {
-    enum log_level level;
+    enum cuzk_log_level level;
     const char *format = config_text(config, CONFIG_LOG_FORMAT);
-    if (!log_parse_level(config_text(config, CONFIG_LOG_LEVEL), &level))
+    if (!log_level_parse(config_text(config, CONFIG_LOG_LEVEL), &level))
         return error_set(err, CUZK_INVALID_ARGUMENT,
                          "logging.level = '%s': expected error, warn, info or debug",
                          config_text(config, CONFIG_LOG_LEVEL));
     if (strcmp(format, "text") != 0 && strcmp(format, "json") != 0)
         return error_set(err, CUZK_INVALID_ARGUMENT, "logging.format = '%s': expected text or json",
                          format);
-    log_set_level(level);
-    log_set_json(strcmp(format, "json") == 0);
+    log_stderr_set_level(level);
+    log_stderr_set_json(strcmp(format, "json") == 0);
     return CUZK_OK;
 }
 
-/* ---- starting -------------------------------------------------------------------------------- */
+/* --- Starting --------------------------------------------------------------------------------- */
 
 static const char *text_or_null(const struct config *config, enum config_key key)
 {
@@ -185,7 +186,7 @@ static enum cuzk_status start_engine(struct daemon *daemon, struct cuzk_error *e
         .memory_margin_bytes = config_number(config, CONFIG_SAFETY_MARGIN),
         .queue_max = (unsigned)config_number(config, CONFIG_QUEUE_MAX),
         .keep_result_ms = config_number(config, CONFIG_KEEP_RESULT),
-        .trace = daemon->trace,
+        .trace = trace_public(daemon->trace),
         .devices_lost = end_for_lost_devices,
     };
     return cuzk_engine_open(&options, &daemon->engine, err);
@@ -328,10 +329,9 @@ static enum cuzk_status preload_circuits(struct daemon *daemon, struct cuzk_erro
     return status;
 }
 
-/* ---- running and stopping ---------------------------------------------------------------------
- */
+/* --- Running and stopping --------------------------------------------------------------------- */
 
-static void reload(struct daemon *daemon, const char *path)
+static void reload_config(struct daemon *daemon, const char *path)
 {
     struct config fresh;
     struct cuzk_error err = {0};
@@ -348,7 +348,7 @@ static void reload(struct daemon *daemon, const char *path)
         log_error("serve", "reload failed, the old settings stay: %s", err.text);
 }
 
-/* Waits for a signal, at most a second when `poll` is set; 0 for none. */
+/* Waits for a signal and returns it; with `poll` at most a second, then 0. */
 static int next_signal(const sigset_t *signals, bool poll)
 {
     struct timespec second = {.tv_sec = 1};
@@ -359,13 +359,13 @@ static int next_signal(const sigset_t *signals, bool poll)
     return got < 0 ? 0 : got;
 }
 
-/* Ends gracefully: no new calls, running jobs finish, their answers go out. False when it was cut
-   short by a second signal or by the time limit. */
-static bool drain(struct daemon *daemon, const sigset_t *signals)
+/* Ends gracefully: no new calls, running jobs finish, their answers go out. Returns false if a
+   second signal or the time limit cut that short. */
+static bool drain_jobs(struct daemon *daemon, const sigset_t *signals)
 {
     uint64_t limit = clock_now_ms() + config_number(&daemon->config, CONFIG_DRAIN_TIMEOUT);
     bool keeps_queue = *config_text(&daemon->config, CONFIG_STATE_DIR) != '\0';
-    notify("STOPPING=1");
+    notify_manager("STOPPING=1");
     log_info("serve", "draining: no new jobs, running ones finish");
     rpc_server_set_serving(daemon->server, false);
     cuzk_engine_drain(daemon->engine, !keeps_queue);
@@ -381,7 +381,7 @@ static bool drain(struct daemon *daemon, const sigset_t *signals)
     return rpc_server_wait(daemon->server, 5000);
 }
 
-static void stop(struct daemon *daemon)
+static void stop_daemon(struct daemon *daemon)
 {
     http_server_stop(daemon->http);
     if (daemon->server)
@@ -395,7 +395,7 @@ static void stop(struct daemon *daemon)
     config_free(&daemon->config);
 }
 
-static enum cuzk_status start(struct daemon *daemon, struct cuzk_error *err)
+static enum cuzk_status start_daemon(struct daemon *daemon, struct cuzk_error *err)
 {
     TRY(apply_logging(&daemon->config, err));
     TRY(start_engine(daemon, err));
@@ -417,8 +417,8 @@ int command_serve(int argc, char **argv)
     if (code >= 0)
         return code;
 
-    /* Threads inherit the mask, so signals reach only the loop below. A peer that goes away must
-       not kill the daemon either. */
+    /* Threads inherit the mask, so signals reach only the loop below. SIGPIPE is ignored, so that a
+       peer that goes away does not kill the daemon. */
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
@@ -428,20 +428,20 @@ int command_serve(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
 
     struct cuzk_error err = {0};
-    if (start(&daemon, &err) != CUZK_OK) {
+    if (start_daemon(&daemon, &err) != CUZK_OK) {
         code = exit_with_error("cuzk", &err);
-        stop(&daemon);
+        stop_daemon(&daemon);
         return code;
     }
-    notify("READY=1");
+    notify_manager("READY=1");
     for (;;) {
         int got = next_signal(&signals, false);
         if (got == SIGHUP)
-            reload(&daemon, config_path);
+            reload_config(&daemon, config_path);
         else if (got == SIGTERM || got == SIGINT)
             break;
     }
-    code = drain(&daemon, &signals) ? EXIT_CODE_OK : EXIT_CODE_FAILED;
-    stop(&daemon);
+    code = drain_jobs(&daemon, &signals) ? EXIT_CODE_OK : EXIT_CODE_FAILED;
+    stop_daemon(&daemon);
     return code;
 }

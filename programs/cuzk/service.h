@@ -1,5 +1,5 @@
-/* The eight methods of cuzk.v1.ProvingEngine and the one of cuzk.v1.Timeline: wire messages to
-   engine calls and back, nothing else. */
+/* The eight methods of cuzk.v1.ProvingEngine and the one method of cuzk.v1.Timeline: they turn wire
+   messages into engine calls and results into messages, nothing else. */
 #ifndef CUZK_PROGRAM_SERVICE_H
 #define CUZK_PROGRAM_SERVICE_H
 
@@ -13,8 +13,8 @@ struct service;
 /* How many methods there are. */
 enum { SERVICE_METHOD_COUNT = 9 };
 
-/* Starts the threads that serve calls. The engine and the timeline (may be NULL) outlive the
-   service. cancel_on_disconnect: a client of Prove that goes away takes its job with it. */
+/* Starts the threads that serve calls. The engine and the trace (may be NULL) outlive the service.
+   cancel_on_disconnect: when a client of Prove goes away, its job is cancelled. CUZK_NO_MEMORY. */
 enum cuzk_status service_create(struct cuzk_engine *engine, struct trace *trace,
                                 bool cancel_on_disconnect, struct service **out,
                                 struct cuzk_error *err);
@@ -22,8 +22,8 @@ enum cuzk_status service_create(struct cuzk_engine *engine, struct trace *trace,
 /* The method table for rpc_server_start; valid as long as the service. */
 const struct rpc_method *service_methods(const struct service *service);
 
-/* Ends the threads. To be called when the server is stopped and the engine is closed or idle: calls
-   still waiting are answered with UNAVAILABLE. */
+/* Ends the threads and frees the service. NULL is allowed. The server must be stopped, and the
+   engine closed or idle: calls that still wait are answered with UNAVAILABLE. */
 void service_free(struct service *service);
 
 #endif

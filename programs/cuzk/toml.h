@@ -1,4 +1,4 @@
-/* The only door to the TOML library, which is C++: reads a file and hands out its leaves. */
+/* The only door to the TOML library, which is C++: reads a file and passes on its leaves. */
 #ifndef CUZK_PROGRAM_TOML_H
 #define CUZK_PROGRAM_TOML_H
 

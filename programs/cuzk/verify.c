@@ -100,9 +100,9 @@ struct content {
     size_t len;
 };
 
-/* Replaces hexadecimal text, white space between the digits, by its bytes. False for anything else,
-   which is left as it is. */
-static bool unhex(struct content *content)
+/* Replaces hexadecimal text, with white space between the digits, by its bytes. Any other content
+   is left as it is, and false returned. */
+static bool decode_hex(struct content *content)
 {
     size_t digits = 0;
     for (size_t i = 0; i < content->len; i++) {
@@ -150,7 +150,7 @@ static void blank_comments(struct content *content)
 static enum cuzk_status read_proof(const char *path, struct content *out, struct cuzk_error *err)
 {
     TRY(file_read(path, FILE_BYTES_MAX, &out->bytes, &out->len, err));
-    unhex(out);
+    decode_hex(out);
     return CUZK_OK;
 }
 
@@ -158,7 +158,7 @@ static enum cuzk_status read_inputs(const char *path, struct content *out, struc
 {
     TRY(file_read(path, FILE_BYTES_MAX, &out->bytes, &out->len, err));
     blank_comments(out);
-    if (unhex(out))
+    if (decode_hex(out))
         return CUZK_OK;
     return error_set(err, CUZK_INVALID_ARGUMENT, "%s: expected lines of 64 hexadecimal digits",
                      path);

@@ -1,10 +1,10 @@
 /* cuzk waterfall: reads TIMELINE lines and says where the time went. */
 #include "commands.h"
 #include "exit_codes.h"
+#include "log_stderr.h"
 #include "whatif.h"
 
 #include "base/error.h"
-#include "base/log.h"
 #include "base/number.h"
 #include "waterfall/analyse.h"
 #include "waterfall/render.h"
@@ -155,22 +155,23 @@ static enum cuzk_status write_output(const char *path, const struct text *out,
     return CUZK_OK;
 }
 
-/* The picture, or the answer to --what-if. */
-static enum cuzk_status render(const struct request *request, const struct waterfall_report *report,
-                               struct text *out, struct cuzk_error *err)
+/* Writes the explanation of the log, or the answer to --what-if, to out. */
+static enum cuzk_status render_report(const struct request *request,
+                                      const struct waterfall_report *report, struct text *out,
+                                      struct cuzk_error *err)
 {
     size_t runs = 0;
     if (!request->what_if) {
         request->render(report, &request->style, out);
         return CUZK_OK;
     }
-    log_set_level(LOG_WARN); /* an engine of our own runs, and would tell of each job */
+    log_stderr_set_level(CUZK_LOG_WARN); /* the replay runs an engine, which reports each job */
     TRY(whatif_render(report, &request->style, request->what_if,
                       request->render == waterfall_render_json, out, &runs, err));
     return runs ? CUZK_OK : error_set(err, CUZK_NOT_FOUND, "no run to replay");
 }
 
-static int explain(const struct request *request, char **paths, size_t count)
+static int explain_logs(const struct request *request, char **paths, size_t count)
 {
     struct waterfall_log log = {0};
     struct waterfall_report report = {0};
@@ -182,7 +183,7 @@ static int explain(const struct request *request, char **paths, size_t count)
     if (status == CUZK_OK)
         status = waterfall_analyse(&log, &request->options, &report, &err);
     if (status == CUZK_OK)
-        status = render(request, &report, &out, &err);
+        status = render_report(request, &report, &out, &err);
     if (status == CUZK_OK)
         status = write_output(request->output, &out, &err);
     int code = status == CUZK_OK ? EXIT_CODE_OK : exit_with_error("cuzk waterfall", &err);
@@ -203,7 +204,7 @@ static int explain(const struct request *request, char **paths, size_t count)
     return code;
 }
 
-static int compare(const struct request *request, char **paths, size_t count)
+static int compare_logs(const struct request *request, char **paths, size_t count)
 {
     struct waterfall_log logs[2] = {{0}, {0}};
     struct waterfall_report reports[2] = {{0}, {0}};
@@ -281,11 +282,11 @@ int command_waterfall(int argc, char **argv)
         if (count != 2 && !(count == 1 && one_log))
             return usage_error("two logs (or one with --run and --run-b) are needed after",
                                "compare");
-        return compare(&request, argv + optind, count);
+        return compare_logs(&request, argv + optind, count);
     }
     if (count == 0) {
         print_help(stderr);
         return EXIT_CODE_USAGE;
     }
-    return explain(&request, argv + optind, count);
+    return explain_logs(&request, argv + optind, count);
 }

@@ -4,11 +4,46 @@
 #include "base/file.h"
 #include "base/mem.h"
 
+#include <cuzk/log.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+struct capture {
+    pthread_mutex_t lock;
+    char *log;
+    size_t size, len;
+};
+
+static void append_entry(void *context, enum cuzk_log_level level, const char *area,
+                         const char *text)
+{
+    static const char *const levels[] = {"error", "warn", "info", "debug"};
+    struct capture *capture = context;
+    pthread_mutex_lock(&capture->lock);
+    int len = snprintf(capture->log + capture->len, capture->size - capture->len, "%s %s: %s\n",
+                       levels[level], area, text);
+    capture->len += (size_t)len;
+    if (capture->len >= capture->size)
+        capture->len = capture->size - 1;
+    pthread_mutex_unlock(&capture->lock);
+}
+
+void log_capture(char *log, size_t size)
+{
+    static struct capture capture = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    cuzk_log_set_sink(NULL, NULL);
+    if (!log)
+        return;
+    log[0] = '\0';
+    capture.log = log;
+    capture.size = size;
+    capture.len = 0;
+    cuzk_log_set_sink(append_entry, &capture);
+}
 
 const char *vector_path(const char *name)
 {

@@ -28,6 +28,10 @@ uint8_t *vector_read_or_skip(const char *name, size_t *len);
    test is skipped if they are not there. */
 const char *dev_params_or_skip(void);
 
+/* From now on the library's log goes to `log`, which begins empty: "warn engine: text" and a
+   newline for each entry, cut at `size` bytes. NULL: it goes nowhere, as at the start. */
+void log_capture(char *log, size_t size);
+
 /* Fails the running test with the error's text unless status is CUZK_OK. */
 #define assert_ok(status, err)                                                                     \
     do {                                                                                           \

@@ -161,7 +161,7 @@ static bool has_ready_partition(const struct cuzk_snapshot *snapshot, const char
         if (strcmp(job->job_id, job_id) != 0)
             continue;
         for (uint32_t k = 0; k < job->n_partitions; k++) {
-            if (strcmp(job->partitions[k].state, "synth_done") == 0)
+            if (job->partitions[k].state == CUZK_PARTITION_SYNTHESIZED)
                 return true;
         }
     }

@@ -159,7 +159,7 @@ static void a_partition_that_is_bad_twice_fails_its_job_only(void **state)
             run_job(engine, 'b', 4, &result);
         assert_ok(cuzk_engine_snapshot(engine, &snapshot, &err), err);
         for (size_t d = 0; d < snapshot.n_devices; d++)
-            assert_false(snapshot.devices[d].quarantined);
+            assert_false(snapshot.devices[d].state == CUZK_DEVICE_QUARANTINED);
         cuzk_snapshot_free(&snapshot);
         cuzk_engine_close(engine);
         fake_destroy(&fake);
@@ -184,8 +184,8 @@ static void a_device_that_fails_twice_is_quarantined(void **state)
             run_job(engine, 'a', 4, &result);
             assert_int_equal(result.outcome, CUZK_JOB_COMPLETED);
             assert_ok(cuzk_engine_snapshot(engine, &snapshot, &err), err);
-            quarantined = snapshot.devices[0].quarantined;
-            assert_false(snapshot.devices[1].quarantined);
+            quarantined = snapshot.devices[0].state == CUZK_DEVICE_QUARANTINED;
+            assert_false(snapshot.devices[1].state == CUZK_DEVICE_QUARANTINED);
             cuzk_snapshot_free(&snapshot);
         }
         assert_true(quarantined);

@@ -230,7 +230,7 @@ static void wait_until_blocked(struct cuzk_engine *engine)
         assert_ok(cuzk_engine_snapshot(engine, &snapshot, &err), err);
         waiting = 0;
         for (unsigned p = 0; p < snapshot.jobs[0].n_partitions; p++)
-            waiting += strcmp(snapshot.jobs[0].partitions[p].state, "synth_done") == 0;
+            waiting += snapshot.jobs[0].partitions[p].state == CUZK_PARTITION_SYNTHESIZED;
         cuzk_snapshot_free(&snapshot);
     }
 }
@@ -244,7 +244,7 @@ static void every_step_is_in_the_timeline(void **state)
     struct cuzk_error err;
     struct trace_options recording = {.fd = -1, .history_events = 4096};
     assert_ok(trace_create(&recording, &trace, &err), err);
-    struct cuzk_engine_options options = {.trace = trace};
+    struct cuzk_engine_options options = {.trace = trace_public(trace)};
     struct cuzk_engine *engine = fake_engine(&fake, &options);
     char id[CUZK_JOB_ID_BYTES];
     bool attached;

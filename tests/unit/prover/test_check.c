@@ -193,7 +193,7 @@ static struct cuzk_engine *open_engine(struct real *real, unsigned synthesis_wor
         .synthesis_concurrency = synthesis_workers,
         .memory_budget_bytes = UINT64_C(1) << 40,
         .state_dir = state_dir,
-        .trace = trace,
+        .trace = trace_public(trace),
     };
     struct cuzk_engine *engine;
     struct cuzk_error err;

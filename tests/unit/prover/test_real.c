@@ -8,7 +8,6 @@
 #include "prover/real.h"
 
 #include <cuzk/params.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -17,7 +16,7 @@
 static const char circuit_id[] = "wpost-2k";
 
 static char folder[] = "/tmp/cuzk-real-XXXXXX";
-static char form_path[PATH_MAX], log_path[64];
+static char form_path[PATH_MAX];
 
 /* --- A backend that remembers the key ---------------------------------------------- */
 
@@ -54,23 +53,13 @@ static struct real *open_real(void)
     return real;
 }
 
-/* What is logged meanwhile goes to a file. */
 static struct real_loaded *load_and_log(struct real *real, char log[2048])
 {
     struct loaded *loaded;
     struct cuzk_error err;
-    fflush(stderr);
-    int kept = dup(STDERR_FILENO);
-    int fd = open(log_path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    assert_true(kept >= 0 && fd >= 0);
-    dup2(fd, STDERR_FILENO);
+    log_capture(log, 2048);
     enum cuzk_status status = real_load(real, circuit_id, &loaded, &err);
-    fflush(stderr);
-    dup2(kept, STDERR_FILENO);
-    ssize_t len = pread(fd, log, 2047, 0);
-    log[len > 0 ? len : 0] = '\0';
-    close(fd);
-    close(kept);
+    log_capture(NULL, 0);
     assert_ok(status, err);
     return (struct real_loaded *)(void *)loaded;
 }
@@ -198,7 +187,6 @@ static int make_parameters(void **state)
     bool made;
     if (!mkdtemp(folder))
         return -1;
-    snprintf(log_path, sizeof log_path, "%s/log", folder);
     snprintf(form_path, sizeof form_path, "%s/%s.lagrange", folder,
              circuit_by_id(circuit_id)->params_name);
     assert_ok(cuzk_params_generate(folder, circuit_id, 0, NULL, NULL, &made, &err), err);

@@ -10,7 +10,6 @@
 #include "backend/sim/sim.h"
 #include "base/check.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "fake_work/fake.h"
 #include "waterfall/analyse.h"
@@ -400,7 +399,7 @@ static void measure(const struct pipeline_limits *limits, struct explained *e)
         .synthesis_lookahead = limits->lookahead,
         .workers_per_device = limits->workers_per_device,
         .memory_budget_bytes = UINT64_C(1) << 30,
-        .trace = trace,
+        .trace = trace_public(trace),
     };
     assert_ok(engine_open(&options, &setup, &engine, &err), err);
     for (size_t i = 0; i < SLEEP_JOBS; i++) {
@@ -633,6 +632,5 @@ int main(void)
         cmocka_unit_test(test_a_log_of_nonsense),
         cmocka_unit_test(test_without_memory),
     };
-    log_set_level(LOG_ERROR);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
