@@ -17,7 +17,7 @@ struct stats_kind {
 
 struct stats {
     struct stats_kind kind[CUZK_PROOF_KINDS]; /* by cuzk_proof_kind - 1 */
-    uint64_t partitions;                   /* proved and verified */
+    uint64_t partitions;                      /* proved and verified */
     uint64_t invalid_proofs, device_faults, redone;
     uint64_t device_busy_ns[PIPELINE_DEVICES_MAX];
     uint64_t device_failures[PIPELINE_DEVICES_MAX];
