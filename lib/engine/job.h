@@ -8,22 +8,16 @@
 #include "engine/pipeline.h"
 #include "engine/work.h"
 
-/* X(NAME, text of the status). */
-#define JOB_STATE_MAP(X)                                                                           \
-    X(ACCEPTED, "accepted") /* has an id; being made durable */                                    \
-    X(QUEUED, "queued")                                                                            \
-    X(PARSING, "parsing") /* being parsed, or waiting for its parameters */                        \
-    X(RUNNING, "running")                                                                          \
-    X(DONE, "done")                                                                                \
-    X(FAILED, "failed")                                                                            \
-    X(CANCELLED, "cancelled")                                                                      \
-    X(EXPIRED, "expired") /* its result is gone; about to be freed */
-
 enum job_state {
-#define X(name, text) JOB_##name,
-    JOB_STATE_MAP(X)
-#undef X
-        JOB_STATES
+    JOB_ACCEPTED, /* has an id; being made durable */
+    JOB_QUEUED,
+    JOB_PARSING, /* being parsed, or waiting for its parameters */
+    JOB_RUNNING,
+    JOB_DONE,
+    JOB_FAILED,
+    JOB_CANCELLED,
+    JOB_EXPIRED, /* its result is gone; about to be freed */
+    JOB_STATES
 };
 
 /* The last steps of a job all whose partitions are verified. */
