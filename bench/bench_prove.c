@@ -76,8 +76,7 @@ static void prepare(struct work *work, const char *c1_path, const char *params_p
     need(params_open(params_path, &work->params, &err), &err);
     need(params_match_shape(work->params, work->shape, &err), &err);
     const struct backend_options options = {.threads = threads};
-    struct backend_key key;
-    params_backend_key(work->params, &key);
+    struct key_vectors key = work->params->key;
     work->backend = backend_find("cpu");
     need(work->backend->open(&options, 0, &work->device, &err), &err);
     need(work->backend->load(work->device, work->shape, &key, &work->circuit, &err), &err);

@@ -42,14 +42,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             return 0;
     }
     size_t n = 0;
-    for (; n < 2 && size >= PROOF_BYTES; n++, data += PROOF_BYTES, size -= PROOF_BYTES) {
-        uint8_t again[PROOF_BYTES];
+    for (; n < 2 && size >= CUZK_PROOF_BYTES;
+         n++, data += CUZK_PROOF_BYTES, size -= CUZK_PROOF_BYTES) {
+        uint8_t again[CUZK_PROOF_BYTES];
         enum cuzk_status status = proof_decode(data, &proofs[n], &err);
         CHECK(status == CUZK_OK || status == CUZK_INVALID_ARGUMENT);
         if (status != CUZK_OK)
             return 0;
         proof_encode(again, &proofs[n]);
-        CHECK(memcmp(again, data, PROOF_BYTES) == 0);
+        CHECK(memcmp(again, data, CUZK_PROOF_BYTES) == 0);
     }
     const struct fr *list[] = {inputs, inputs};
     bool all_valid = true;

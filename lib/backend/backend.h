@@ -13,21 +13,10 @@
 #ifndef BACKEND_BACKEND_H
 #define BACKEND_BACKEND_H
 
-#include "key/lagrange.h"
+#include "key/key_vectors.h"
 #include "math/group.h"
 #include "r1cs/shape.h"
 #include "trace/event.h"
-
-/* The proving key's vectors as they lie in the file: uncompressed big-endian points (part A.6).
-   Memory belongs to the caller and outlives the loaded key. */
-struct backend_key {
-    const uint8_t *h, *l, *a, *b_g1, *b_g2;
-    uint32_t n_h, n_l, n_a, n_b_g1, n_b_g2;
-    bool is_file_map; /* read-only map of a file: its pages may be given back and read again */
-    /* The form of h and l that spares transforms; lagrange.h NULL: there is none. A backend may use
-       it in their place: h and l of the sums are others then, but not h + l. */
-    struct lagrange_points lagrange;
-};
 
 struct backend_sums {
     struct g1 h, l, a, b_g1;
@@ -74,7 +63,7 @@ struct backend {
 
     /* Makes shape and key ready (both outlive the result). Slow the first time. */
     enum cuzk_status (*load)(struct backend_device *device, const struct shape *shape,
-                             const struct backend_key *key, struct backend_circuit **out,
+                             const struct key_vectors *key, struct backend_circuit **out,
                              struct cuzk_error *err);
     void (*unload)(struct backend_circuit *circuit);
     /* Bytes of device memory that a loaded circuit and one partition at work take. */
@@ -93,7 +82,7 @@ struct backend {
        CUZK_BAD_PARAMS: the key does not fit the circuit, or has a malformed point. progress may be
        NULL. NULL if the backend cannot. */
     enum cuzk_status (*derive)(struct backend_device *device, const struct shape *shape,
-                               const struct backend_key *key, const struct lagrange_points *out,
+                               const struct key_vectors *key, const struct lagrange_points *out,
                                backend_progress_fn *progress, void *context,
                                struct cuzk_error *err);
     /* Σ scalars[i]·points[i] over n points in G1 as they lie in a file, infinity (the byte 0x40 and

@@ -51,8 +51,8 @@ struct task {
     struct work *work;
     void *witness;
     unsigned partition, device;
-    uint8_t proof[WORK_PROOF_BYTES];
-    uint8_t *proofs; /* FINISH: of the job, WORK_PROOF_BYTES a partition */
+    uint8_t proof[CUZK_PROOF_BYTES];
+    uint8_t *proofs; /* FINISH: of the job, CUZK_PROOF_BYTES a partition */
     struct journal_job record;
     uint64_t *numbers; /* FORGET */
     size_t n_numbers;

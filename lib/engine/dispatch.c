@@ -360,7 +360,7 @@ static void parsed(struct cuzk_engine *engine, struct task *task)
         fail_without_memory(engine, job);
         return;
     }
-    job->proof_len = (size_t)job->n_partitions * WORK_PROOF_BYTES;
+    job->proof_len = (size_t)job->n_partitions * CUZK_PROOF_BYTES;
     job->proof = mem_zalloc(job->proof_len, 1);
     if (!job->proof) {
         fail_without_memory(engine, job);
@@ -459,7 +459,7 @@ static void accept_partition(struct cuzk_engine *engine, struct task *task)
     struct job_partition *p = &job->partitions[task->partition];
     pipeline_verified(&engine->pipeline, &job->line, task->partition);
     engine->stats.partitions++;
-    memcpy(job->proof + (size_t)task->partition * WORK_PROOF_BYTES, p->proof, WORK_PROOF_BYTES);
+    memcpy(job->proof + (size_t)task->partition * CUZK_PROOF_BYTES, p->proof, CUZK_PROOF_BYTES);
     if (p->suspected)
         blame_device(engine, p->suspect, "a proof of it did not verify, and a second one did");
     p->suspected = false;

@@ -40,7 +40,7 @@ struct srs_entry;
 struct job_partition {
     void *witness;
     struct budget_hold hold;
-    uint8_t proof[WORK_PROOF_BYTES];
+    uint8_t proof[CUZK_PROOF_BYTES];
     bool redone;      /* its first proof was no good */
     bool suspected;   /* the first one was not valid: that device is to blame if the second is */
     unsigned suspect; /* that device */

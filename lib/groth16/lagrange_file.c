@@ -17,18 +17,6 @@ enum { HEADER_BYTES = 4096, VERSION = 1, DIGEST_AT = 24, DIGEST_BYTES = 16 };
 
 static const uint8_t magic[] = {'C', 'U', 'Z', 'K', 'L', 'A', 'G', 'R'};
 
-enum cuzk_status lagrange_path(const struct params *params, char path[PATH_MAX],
-                               struct cuzk_error *err)
-{
-    static const char ending[] = ".params";
-    size_t len = strlen(params->path), cut = strlen(ending);
-    size_t stem = len >= cut && strcmp(params->path + len - cut, ending) == 0 ? len - cut : len;
-    if (stem < PATH_MAX &&
-        snprintf(path, PATH_MAX, "%.*s.lagrange", (int)stem, params->path) < PATH_MAX)
-        return CUZK_OK;
-    return error_set(err, CUZK_INVALID_ARGUMENT, "file name too long: %.100s…", params->path);
-}
-
 /* --- Layout ---------------------------------------------------------------------------------- */
 
 struct header_number {
@@ -142,7 +130,7 @@ enum cuzk_status lagrange_open(const struct params *params, const struct shape *
 {
     char path[PATH_MAX];
     *out = NULL;
-    TRY(lagrange_path(params, path, err));
+    TRY(key_path_beside(params->path, KEY_FILE_LAGRANGE, path, err));
     if (access(path, F_OK) != 0 && errno == ENOENT)
         return CUZK_OK;
     struct lagrange_file *file = mem_zalloc(1, sizeof *file);
@@ -187,7 +175,7 @@ enum cuzk_status lagrange_write(const struct params *params, const struct shape 
     struct file_part file;
     struct lagrange_layout layout;
     lagrange_lay_out(shape, &layout);
-    TRY(lagrange_path(params, path, err));
+    TRY(key_path_beside(params->path, KEY_FILE_LAGRANGE, path, err));
     TRY(file_part_begin(&file, path, layout.bytes, err));
     enum cuzk_status status = fill_and_finish(params, shape, &file, fill, context, err);
     if (status != CUZK_OK) {
@@ -229,9 +217,8 @@ struct maker {
 /* Fills the mapped file. */
 static enum cuzk_status fill_map(struct maker *maker, uint8_t *bytes, struct cuzk_error *err)
 {
-    struct backend_key key;
     struct lagrange_points points;
-    params_backend_key(maker->params, &key);
+    struct key_vectors key = maker->params->key;
     find_points(bytes, maker->shape, &points);
     TRY(maker->backend->derive(maker->device, maker->shape, &key, &points, tell_derive,
                                &maker->progress, err));

@@ -25,10 +25,6 @@ struct lagrange_file {
     struct lagrange_points points; /* in the map: only to be read */
 };
 
-/* The file's name. CUZK_INVALID_ARGUMENT: it would be too long. */
-enum cuzk_status lagrange_path(const struct params *params, char path[PATH_MAX],
-                               struct cuzk_error *err);
-
 /* The file beside params->path, if there is one: CUZK_OK with *out NULL if not. The parameters are
    the shape's (params_match_shape). CUZK_BAD_PARAMS, with the file's name, what was found and what
    was expected, if it is none, of another version, of another key or circuit, cut, or cannot be

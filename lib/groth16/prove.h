@@ -22,7 +22,4 @@ enum cuzk_status prove_partition(const struct backend *backend, struct backend_c
                                  const struct blinding *blinding, const struct trace_scope *scope,
                                  struct proof *out, uint64_t *device_ns, struct cuzk_error *err);
 
-/* The key's vectors as a backend wants them. */
-void params_backend_key(const struct params *params, struct backend_key *out);
-
 #endif

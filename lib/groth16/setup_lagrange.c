@@ -149,7 +149,7 @@ static enum cuzk_status check_key(const struct form *form, struct cuzk_error *er
 {
     const struct params *params = form->params;
     const struct setup_trapdoor *trapdoor = form->trapdoor;
-    const size_t last = params->h.count - 1;
+    const size_t last = params->key.v[KEY_H].n - 1;
     struct fr scalars[N_KNOWN] = {trapdoor->alpha, trapdoor->beta, trapdoor->delta};
     struct g1_affine points[N_KNOWN];
     uint8_t found[N_KNOWN][G1_BYTES], known[G1_BYTES];
@@ -160,8 +160,8 @@ static enum cuzk_status check_key(const struct form *form, struct cuzk_error *er
     g1_encode(found[0], &params->vk.alpha_g1);
     g1_encode(found[1], &params->vk.beta_g1);
     g1_encode(found[2], &params->vk.delta_g1);
-    memcpy(found[3], params->h.points, G1_BYTES);
-    memcpy(found[4], params->h.points + last * G1_BYTES, G1_BYTES);
+    memcpy(found[3], params->key.v[KEY_H].at, G1_BYTES);
+    memcpy(found[4], params->key.v[KEY_H].at + last * G1_BYTES, G1_BYTES);
     for (size_t i = 0; i < N_KNOWN; i++) {
         g1_encode(known, &points[i]);
         if (memcmp(found[i], known, G1_BYTES) != 0)

@@ -79,6 +79,12 @@ static inline bool fr_is_one(const struct fr *a)
 
 void fr_from_u64(struct fr *out, uint64_t value);
 
+/* From a 256-bit integer, least significant limb first, reduced modulo r. */
+static inline void fr_from_limbs(struct fr *out, const uint64_t limbs[4])
+{
+    blst_fr_from_uint64(&out->v, limbs);
+}
+
 /* base^exponent. */
 void fr_pow(struct fr *out, const struct fr *base, uint64_t exponent);
 

@@ -167,7 +167,7 @@ enum cuzk_status porep_synthesize_part(struct work *work, const struct shape *sh
 }
 
 enum cuzk_status porep_prove(struct work *work, struct loaded *base, void *witness,
-                             const struct work_span *span, uint8_t bytes[WORK_PROOF_BYTES],
+                             const struct work_span *span, uint8_t bytes[CUZK_PROOF_BYTES],
                              uint64_t *device_ns, struct cuzk_error *err)
 {
     (void)work;
@@ -192,7 +192,7 @@ enum cuzk_status porep_prove(struct work *work, struct loaded *base, void *witne
 }
 
 enum cuzk_status porep_verify(const struct work *base, const struct vk *vk, unsigned partition,
-                              const uint8_t bytes[WORK_PROOF_BYTES], struct cuzk_error *err)
+                              const uint8_t bytes[CUZK_PROOF_BYTES], struct cuzk_error *err)
 {
     const struct porep_work *work = porep_of(base);
     struct proof proof;
@@ -213,7 +213,7 @@ enum cuzk_status porep_verify_all(const struct work *base, const struct vk *vk,
         status = error_set(err, CUZK_NO_MEMORY, "no memory to verify %u proofs", n);
     for (unsigned p = 0; p < n && status == CUZK_OK; p++) {
         inputs[p] = work->inputs + p * work->n_inputs;
-        status = proof_decode(proofs + (size_t)p * WORK_PROOF_BYTES, &decoded[p], err);
+        status = proof_decode(proofs + (size_t)p * CUZK_PROOF_BYTES, &decoded[p], err);
         if (status != CUZK_OK)
             error_prefix(err, "partition %u", p);
     }

@@ -15,6 +15,7 @@
 #include "r1cs/template.h"
 #include "r1cs/walk.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/mem.h"
 

@@ -1,5 +1,6 @@
 #include "r1cs/digest.h"
 
+#include "base/bits.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/hash.h"

@@ -26,36 +26,4 @@ bool cs_template_begin_rows(struct cs *cs, const struct cs_template *use, struct
                             size_t n_outs);
 void cs_template_end_rows(struct cs *cs, const struct var *outs, size_t n_outs);
 
-/* --- Bitmaps that grow, zero-filled ----------------------------------------------------------- */
-
-struct bitmap {
-    uint64_t *words;
-    size_t capacity; /* words; all beyond the highest set bit are zero */
-};
-
-/* Makes room for `bits` bits; false without memory. */
-bool bitmap_reserve(struct bitmap *map, size_t bits);
-void bitmap_free(struct bitmap *map);
-size_t bitmap_count(const struct bitmap *map);
-
-/* to[to_at … +count) |= from[from_at … +count); from has n_from bits. */
-void bits_or(uint64_t *to, size_t to_at, const uint64_t *from, size_t n_from, size_t from_at,
-             size_t count);
-
-static inline void bit_set(uint64_t *words, size_t i)
-{
-    words[i / 64] |= (uint64_t)1 << (i % 64);
-}
-
-static inline bool bit_get(const uint64_t *words, size_t i)
-{
-    return (words[i / 64] >> (i % 64) & 1) != 0;
-}
-
-/* Words that hold `bits` bits. */
-static inline size_t bit_words(size_t bits)
-{
-    return (bits + 63) / 64;
-}
-
 #endif

@@ -1,8 +1,8 @@
 #include "r1cs/query.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "r1cs/driver.h"
 
 static void query_free(struct query *query)
 {

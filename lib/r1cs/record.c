@@ -6,9 +6,11 @@
    local numbers and the rows become a template; a stretch that equals an earlier one becomes a
    placement of that. */
 #include "r1cs/coeffs.h"
+#include "r1cs/driver.h"
 #include "r1cs/sort.h"
 #include "r1cs/template.h"
 
+#include "base/bits.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "base/mem.h"

@@ -1,9 +1,9 @@
-#include "r1cs/rows_compile.h"
+#include "r1cs/rows_program.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "math/spread.h"
-#include "r1cs/driver.h"
 #include "r1cs/walk.h"
 
 #include <pthread.h>
@@ -137,7 +137,7 @@ static void sum_words(const struct row_program *program, const struct word_sum *
         limbs[i] = (uint64_t)carry;
         carry >>= 64;
     }
-    blst_fr_from_uint64(&out->v, limbs); /* any 256-bit integer will do; it is reduced */
+    fr_from_limbs(out, limbs);
 }
 
 /* Term by term. constant, unless NULL, replaces the coefficient of the constant 1. */

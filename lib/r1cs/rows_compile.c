@@ -1,11 +1,11 @@
 /* Turns the recorded rows of each template into what is evaluated: rows of bits with small
    coefficients by table, sums of words by integers, everything else by field operations. Derived
    from the rows alone. */
-#include "r1cs/rows_compile.h"
+#include "r1cs/rows_program.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "r1cs/driver.h"
 #include "r1cs/walk.h"
 
 /* --- Coefficients ----------------------------------------------------------------------------- */

@@ -2,7 +2,6 @@
 #ifndef R1CS_TEMPLATE_H
 #define R1CS_TEMPLATE_H
 
-#include "r1cs/driver.h"
 #include "r1cs/shape.h"
 
 /* Rows of one matrix as they are recorded. Variables are global ids first, local numbers later. */

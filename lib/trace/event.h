@@ -138,6 +138,32 @@ void trace_emit_text(const struct trace_scope *scope, enum trace_kind kind, int6
 void trace_emit_at(const struct trace_scope *scope, enum trace_kind kind, int64_t value,
                    uint64_t time_ns);
 
+/* The kinds of a span's two events. */
+static inline enum trace_kind trace_start_kind(enum trace_span span)
+{
+    return (enum trace_kind)(2 * (unsigned)span);
+}
+
+static inline enum trace_kind trace_end_kind(enum trace_span span)
+{
+    return (enum trace_kind)(2 * (unsigned)span + 1);
+}
+
+/* Emits the start of a span and returns its time (clock_now_ns). */
+uint64_t trace_begin(const struct trace_scope *scope, enum trace_span span);
+
+/* Emits the end of a span. value: see the span's key; -1: none. */
+void trace_end(const struct trace_scope *scope, enum trace_span span, int64_t value);
+
+/* Emits the end of a span that began at begun_ns and whose value is its length in ms or us, as the
+   span's key says. Returns the length in nanoseconds. */
+uint64_t trace_end_timed(const struct trace_scope *scope, enum trace_span span, uint64_t begun_ns);
+
+/* Emits both events of a span that lay between two times before this call; its value is its
+   length, as above. */
+void trace_span_at(const struct trace_scope *scope, enum trace_span span, uint64_t from_ns,
+                   uint64_t to_ns);
+
 /* Returns when everything that was emitted before the call is written and in the history. */
 void trace_flush(struct trace *trace);
 

@@ -117,7 +117,7 @@ static void replay_witness_free(void *witness)
 }
 
 static enum cuzk_status replay_prove(struct work *base, struct loaded *loaded, void *witness,
-                                     const struct work_span *span, uint8_t proof[WORK_PROOF_BYTES],
+                                     const struct work_span *span, uint8_t proof[CUZK_PROOF_BYTES],
                                      uint64_t *device_ns, struct cuzk_error *err)
 {
     (void)loaded;
@@ -141,12 +141,12 @@ static enum cuzk_status replay_prove(struct work *base, struct loaded *loaded, v
         pass(work->replay, p->finish_us, order);
         trace_emit(&span->scope, TRACE_FINISH_END, -1);
     }
-    memset(proof, 0, WORK_PROOF_BYTES);
+    memset(proof, 0, CUZK_PROOF_BYTES);
     return CUZK_OK;
 }
 
 static enum cuzk_status replay_verify(struct work *base, struct loaded *loaded, unsigned partition,
-                                      const uint8_t proof[WORK_PROOF_BYTES], struct cuzk_error *err)
+                                      const uint8_t proof[CUZK_PROOF_BYTES], struct cuzk_error *err)
 {
     (void)loaded;
     (void)proof;

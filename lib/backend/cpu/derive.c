@@ -12,7 +12,7 @@ enum { TASK_POINTS = 64 };
 
 struct derivation {
     const struct shape *shape;
-    const struct backend_key *key;
+    const struct key_vectors *key;
     const struct lagrange_points *out;
     struct pool *pool;
     backend_progress_fn *progress;
@@ -90,9 +90,9 @@ static void load_task(void *context, size_t task)
         struct g1 *to = &d->points[reverse_bits(k, d->shape->log2_domain)];
         struct g1_affine point;
         g1_set_infinity(to);
-        if (k == d->key->n_h) /* the one that the key does not have */
+        if (k == d->key->v[KEY_H].n) /* the one that the key does not have */
             break;
-        if (!g1_decode(&point, d->key->h + k * G1_BYTES, POINT_CHECK_NONE)) {
+        if (!g1_decode(&point, d->key->v[KEY_H].at + k * G1_BYTES, POINT_CHECK_NONE)) {
             fail(d, CUZK_BAD_PARAMS, "h", k);
             break;
         }
@@ -178,7 +178,8 @@ static void variables_task(void *context, size_t task)
         struct g1_affine point;
         minus_column(d, v, &sum);
         if (v >= n_inputs) {
-            if (!g1_decode(&point, d->key->l + (v - n_inputs) * G1_BYTES, POINT_CHECK_NONE)) {
+            if (!g1_decode(&point, d->key->v[KEY_L].at + (v - n_inputs) * G1_BYTES,
+                           POINT_CHECK_NONE)) {
                 fail(d, CUZK_BAD_PARAMS, "l", v - n_inputs);
                 return;
             }
@@ -224,7 +225,7 @@ static enum cuzk_status derive_all(struct derivation *d, struct cuzk_error *err)
     return run(d, d->columns.n, variables_task, "l", err);
 }
 
-enum cuzk_status derive_points(const struct shape *shape, const struct backend_key *key,
+enum cuzk_status derive_points(const struct shape *shape, const struct key_vectors *key,
                                const struct lagrange_points *out, struct pool *pool,
                                backend_progress_fn *progress, void *context, struct cuzk_error *err)
 {

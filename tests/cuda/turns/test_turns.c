@@ -64,7 +64,7 @@ enum cuzk_status partition_enqueue(struct backend_circuit *circuit, const struct
 }
 
 /* A slot's bits point to the name of who has it. */
-enum cuzk_status section_sum(struct backend_circuit *circuit, enum cuda_section section,
+enum cuzk_status section_sum(struct backend_circuit *circuit, enum key_vector section,
                              const uint64_t *const selected[], unsigned n_witnesses,
                              cudaStream_t stream, struct cuzk_error *err)
 {
@@ -163,7 +163,7 @@ enum cuzk_status section_check_faults(const struct points_faults *faults, const 
 }
 
 void section_finish_g1(const struct backend_circuit *circuit, const uint8_t *sums,
-                       enum cuda_section section, unsigned witness, unsigned n_witnesses,
+                       enum key_vector section, unsigned witness, unsigned n_witnesses,
                        struct g1 *out)
 {
     (void)circuit, (void)sums, (void)section, (void)witness, (void)n_witnesses;
@@ -171,7 +171,7 @@ void section_finish_g1(const struct backend_circuit *circuit, const uint8_t *sum
 }
 
 void section_finish_g2(const struct backend_circuit *circuit, const uint8_t *sums,
-                       enum cuda_section section, unsigned witness, unsigned n_witnesses,
+                       enum key_vector section, unsigned witness, unsigned n_witnesses,
                        struct g2 *out)
 {
     (void)circuit, (void)sums, (void)section, (void)witness, (void)n_witnesses;
@@ -241,7 +241,7 @@ enum cuzk_status device_memory(const struct backend_device *of, struct backend_m
 }
 
 enum cuzk_status circuit_load(struct backend_device *of, const struct shape *shape,
-                              const struct backend_key *key, struct backend_circuit **out,
+                              const struct key_vectors *key, struct backend_circuit **out,
                               struct cuzk_error *err)
 {
     (void)of, (void)shape, (void)key, (void)out;
@@ -260,7 +260,7 @@ uint64_t circuit_bytes(const struct backend_circuit *circuit)
 }
 
 enum cuzk_status derive_lagrange(struct backend_device *of, const struct shape *shape,
-                                 const struct backend_key *key, const struct lagrange_points *out,
+                                 const struct key_vectors *key, const struct lagrange_points *out,
                                  backend_progress_fn *progress, void *context,
                                  struct cuzk_error *err)
 {
@@ -312,7 +312,7 @@ static void set_up(struct backend_circuit *circuit)
     circuit->device = &device;
     circuit->shape = &shape;
     circuit->plan.n_batch = BATCH_MAX;
-    circuit->counts.n_points[SECTION_L] = 1;
+    circuit->counts.n_points[KEY_L] = 1;
     circuit->sums_map.bytes = SUMS_BYTES;
     circuit->sums = mem_zalloc(SUMS_BYTES, 1);
     pthread_mutex_init(&circuit->lock, NULL);

@@ -23,7 +23,7 @@ struct sample {
     struct shape *shape;
     struct witness witness;
     uint8_t *points[5]; /* h, l, a, b_g1, b_g2 */
-    struct backend_key key;
+    struct key_vectors key;
     struct fr h, l, a, b;
 };
 
@@ -69,18 +69,18 @@ static void expect_witness_sums(struct sample *s, const struct fr *inputs, const
     assert_ok(shape_density(s->shape, &density, &err), err);
     s->l = s->a = s->b = fr_zero;
     for (uint32_t i = 0; i < s->shape->n_inputs; i++) {
-        add_term(&s->a, &inputs[i], LOG_A, &s->key.n_a);
+        add_term(&s->a, &inputs[i], LOG_A, &s->key.v[KEY_A].n);
         if (bit_at(density.b_input, i))
-            add_term(&s->b, &inputs[i], LOG_B, &s->key.n_b_g1);
+            add_term(&s->b, &inputs[i], LOG_B, &s->key.v[KEY_B_G1].n);
     }
     for (uint32_t i = 0; i < s->shape->n_aux; i++) {
-        add_term(&s->l, &aux[i], LOG_L, &s->key.n_l);
+        add_term(&s->l, &aux[i], LOG_L, &s->key.v[KEY_L].n);
         if (bit_at(density.a_aux, i))
-            add_term(&s->a, &aux[i], LOG_A, &s->key.n_a);
+            add_term(&s->a, &aux[i], LOG_A, &s->key.v[KEY_A].n);
         if (bit_at(density.b_aux, i))
-            add_term(&s->b, &aux[i], LOG_B, &s->key.n_b_g1);
+            add_term(&s->b, &aux[i], LOG_B, &s->key.v[KEY_B_G1].n);
     }
-    s->key.n_b_g2 = s->key.n_b_g1;
+    s->key.v[KEY_B_G2].n = s->key.v[KEY_B_G1].n;
     density_free(&density);
 }
 
@@ -109,8 +109,8 @@ static void expect_h(struct sample *s, struct row_values *rows, const struct fr 
         ntt_quotient(rows->a, rows->b, s->shape->log2_domain, &ntt_arith_portable, NULL, &err),
         err);
     s->h = fr_zero;
-    while (s->key.n_h < domain - 1)
-        add_term(&s->h, &rows->a[s->key.n_h], LOG_H, &s->key.n_h);
+    while (s->key.v[KEY_H].n < domain - 1)
+        add_term(&s->h, &rows->a[s->key.v[KEY_H].n], LOG_H, &s->key.v[KEY_H].n);
 }
 
 static void sample_init(struct sample *s, const struct toy *toy)
@@ -133,11 +133,11 @@ static void sample_init(struct sample *s, const struct toy *toy)
     mem_free(rows.b);
     mem_free(inputs);
     mem_free(aux);
-    s->key.h = s->points[0] = make_g1(LOG_H, s->key.n_h);
-    s->key.l = s->points[1] = make_g1(LOG_L, s->key.n_l);
-    s->key.a = s->points[2] = make_g1(LOG_A, s->key.n_a);
-    s->key.b_g1 = s->points[3] = make_g1(LOG_B, s->key.n_b_g1);
-    s->key.b_g2 = s->points[4] = make_g2(LOG_B, s->key.n_b_g2);
+    s->key.v[KEY_H].at = s->points[0] = make_g1(LOG_H, s->key.v[KEY_H].n);
+    s->key.v[KEY_L].at = s->points[1] = make_g1(LOG_L, s->key.v[KEY_L].n);
+    s->key.v[KEY_A].at = s->points[2] = make_g1(LOG_A, s->key.v[KEY_A].n);
+    s->key.v[KEY_B_G1].at = s->points[3] = make_g1(LOG_B, s->key.v[KEY_B_G1].n);
+    s->key.v[KEY_B_G2].at = s->points[4] = make_g2(LOG_B, s->key.v[KEY_B_G2].n);
 }
 
 static void sample_free(struct sample *s)
@@ -226,8 +226,9 @@ static void test_key_must_fit(void **state)
         struct setting setting;
         if (!setting_open(&setting, names[i], 1))
             continue;
-        uint32_t *counts[] = {&sample.key.n_h, &sample.key.n_l, &sample.key.n_a, &sample.key.n_b_g1,
-                              &sample.key.n_b_g2};
+        uint32_t *counts[] = {&sample.key.v[KEY_H].n, &sample.key.v[KEY_L].n,
+                              &sample.key.v[KEY_A].n, &sample.key.v[KEY_B_G1].n,
+                              &sample.key.v[KEY_B_G2].n};
         static const char *const sections[] = {"section h ", "section l ", "section a ",
                                                "section b_g1 ", "section b_g2 "};
         for (size_t k = 0; k < ARRAY_LEN(counts); k++) {

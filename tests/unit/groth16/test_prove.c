@@ -24,7 +24,7 @@ struct sample {
     struct shape *shape;
     struct witness witness;
     struct params *params;
-    struct backend_key key;
+    struct key_vectors key;
 };
 
 static void sample_init(struct sample *s, const struct tiny *tiny)
@@ -40,7 +40,7 @@ static void sample_init(struct sample *s, const struct tiny *tiny)
     snprintf(name, sizeof name, "reference/tiny/%s.params", tiny->name);
     assert_ok(params_open(vector_path_or_skip(name), &s->params, &err), err);
     assert_ok(params_match_shape(s->params, s->shape, &err), err);
-    params_backend_key(s->params, &s->key);
+    s->key = s->params->key;
 }
 
 static void sample_free(struct sample *s)
@@ -54,7 +54,7 @@ static void sample_free(struct sample *s)
 /* The hexadecimal text after "\nkey ". */
 static const char *text_of(const struct sample *s, const char *key)
 {
-    static char hex[2 * PROOF_BYTES + 1];
+    static char hex[2 * CUZK_PROOF_BYTES + 1];
     char pattern[32];
     snprintf(pattern, sizeof pattern, "\n%s ", key);
     const char *at = strstr(s->circuit.text, pattern);
@@ -71,7 +71,7 @@ static void prove_and_compare(const struct sample *s, const struct backend *back
     const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
     struct proof proof;
     struct cuzk_error err;
-    uint8_t bytes[PROOF_BYTES];
+    uint8_t bytes[CUZK_PROOF_BYTES];
     assert_ok(prove_partition(backend, circuit, &s->params->vk, &s->witness, blinding, &scope,
                               &proof, NULL, &err),
               err);
@@ -167,7 +167,7 @@ static void a_simulation_makes_no_proof(void **state)
     assert_ok(prove_partition(sim, circuit, &s.params->vk, &s.witness, &blinding, &scope, &proof,
                               NULL, &err),
               err);
-    uint8_t bytes[PROOF_BYTES];
+    uint8_t bytes[CUZK_PROOF_BYTES];
     proof_encode(bytes, &proof);
     assert_int_equal(proof_decode(bytes, &proof, &err), CUZK_INVALID_ARGUMENT);
     sim->unload(circuit);

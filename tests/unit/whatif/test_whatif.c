@@ -258,7 +258,7 @@ static void sleeper_witness_free(void *witness)
 }
 
 static enum cuzk_status sleeper_prove(struct work *work, struct loaded *loaded, void *witness,
-                                      const struct work_span *span, uint8_t proof[WORK_PROOF_BYTES],
+                                      const struct work_span *span, uint8_t proof[CUZK_PROOF_BYTES],
                                       uint64_t *device_ns, struct cuzk_error *err)
 {
     (void)loaded;
@@ -266,12 +266,12 @@ static enum cuzk_status sleeper_prove(struct work *work, struct loaded *loaded, 
     (void)witness;
     struct sleeper *sleeper = ((struct sleeper_work *)(void *)work)->sleeper;
     struct backend_sums sums;
-    memset(proof, 0, WORK_PROOF_BYTES);
+    memset(proof, 0, CUZK_PROOF_BYTES);
     return backend_sim.prove(sleeper->circuits[span->device], NULL, &span->scope, &sums, err);
 }
 
 static enum cuzk_status sleeper_verify(struct work *work, struct loaded *loaded, unsigned partition,
-                                       const uint8_t proof[WORK_PROOF_BYTES],
+                                       const uint8_t proof[CUZK_PROOF_BYTES],
                                        struct cuzk_error *err)
 {
     (void)work;

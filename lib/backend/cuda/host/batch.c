@@ -40,22 +40,22 @@ static enum cuzk_status select_bits(const struct batch *batch, cudaStream_t stre
     for (unsigned i = 0; i < batch->n; i++) {
         const struct witness_slot *slot = batch->jobs[i]->slot;
         TRY(device_check(bits_select(slot->bits, block->a_dense.bits, block->a_dense.ranks,
-                                     counts->n_aux, queries->a.n_inputs,
-                                     counts->n_points[SECTION_A], slot->selected_a, stream),
+                                     counts->n_aux, queries->a.n_inputs, counts->n_points[KEY_A],
+                                     slot->selected_a, stream),
                          "selecting bits", err));
         TRY(device_check(bits_select(slot->bits, block->b_dense.bits, block->b_dense.ranks,
-                                     counts->n_aux, queries->b.n_inputs,
-                                     counts->n_points[SECTION_B_G1], slot->selected_b, stream),
+                                     counts->n_aux, queries->b.n_inputs, counts->n_points[KEY_B_G1],
+                                     slot->selected_b, stream),
                          "selecting bits", err));
     }
     return CUZK_OK;
 }
 
-static const uint64_t *selected_bits(const struct witness_slot *slot, enum cuda_section section)
+static const uint64_t *selected_bits(const struct witness_slot *slot, enum key_vector section)
 {
-    if (section == SECTION_L)
+    if (section == KEY_L)
         return slot->bits;
-    return section == SECTION_A ? slot->selected_a : slot->selected_b;
+    return section == KEY_A ? slot->selected_a : slot->selected_b;
 }
 
 /* The sums over the bits of all partitions, and all sums down to the host. */
@@ -65,13 +65,13 @@ static enum cuzk_status enqueue_shared(const struct batch *batch, struct cuzk_er
     const cudaStream_t stream = circuit->device->stream;
     TRY(device_record(shared_event(batch, BITS_FROM), stream, err));
     TRY(select_bits(batch, stream, err));
-    for (enum cuda_section section = SECTION_L; section < SECTION_COUNT; section++) {
+    for (enum key_vector section = KEY_L; section < KEY_VECTORS; section++) {
         const uint64_t *selected[BATCH_MAX];
         for (unsigned i = 0; i < batch->n; i++)
             selected[i] = selected_bits(batch->jobs[i]->slot, section);
         if (circuit->counts.n_points[section] > 0)
             TRY(section_sum(circuit, section, selected, batch->n, stream, err));
-        TRY(device_record(shared_event(batch, L_TO + (section - SECTION_L)), stream, err));
+        TRY(device_record(shared_event(batch, L_TO + (section - KEY_L)), stream, err));
     }
     TRY(device_record(shared_event(batch, DOWNLOAD_FROM), stream, err));
     TRY(device_check(cudaMemcpyAsync(circuit->sums, circuit->block.sums, circuit->sums_map.bytes,
@@ -277,8 +277,7 @@ static enum cuzk_status hand_out(const struct batch *batch, struct cuzk_error *e
     const struct backend_circuit *circuit = batch->circuit;
     struct points_faults faults;
     memcpy(&faults, circuit->sums + circuit->sums_map.faults, sizeof faults);
-    TRY(section_check_faults(&faults, "that is streamed", circuit->counts.n_points[SECTION_H],
-                             err));
+    TRY(section_check_faults(&faults, "that is streamed", circuit->counts.n_points[KEY_H], err));
 #ifdef CUZK_CUDA_FAULTS
     if (device_flip_is_due())
         circuit->sums[partition_h_offset(circuit, 0)] ^= 1;
@@ -343,7 +342,7 @@ static const void *tail_sums(const struct job *job, enum cuda_tail tail, unsigne
 static void finish_g1(const struct job *job, enum cuda_tail tail, unsigned set, struct g1 *out)
 {
     const struct backend_circuit *circuit = job->circuit;
-    const enum cuda_section section = tail_section(tail, set);
+    const enum key_vector section = tail_section(tail, set);
     const struct msm_size *size = &circuit->plan.tail_size[tail];
     struct g1 sum;
     section_finish_g1(circuit, job->sums, section, job->number, job->n_batch, out);
@@ -358,7 +357,7 @@ static void finish_b_g2(const struct job *job, struct g2 *out)
     const struct backend_circuit *circuit = job->circuit;
     const struct msm_size *size = &circuit->plan.tail_size[TAIL_B];
     struct g2 sum;
-    section_finish_g2(circuit, job->sums, SECTION_B_G2, job->number, job->n_batch, out);
+    section_finish_g2(circuit, job->sums, KEY_B_G2, job->number, job->n_batch, out);
     if (size->n == 0)
         return;
     msm_finish_g2(&sum, size, tail_sums(job, TAIL_B, 1));

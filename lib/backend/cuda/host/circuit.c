@@ -2,7 +2,7 @@
 
 #include "backend/cuda/ntt/ntt.h"
 #include "backend/cuda/host/section.h"
-#include "backend/key.h"
+#include "base/bits.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -12,11 +12,6 @@
 #include <string.h>
 
 enum { RESERVE_BYTES = 256 << 20 };
-
-static size_t words_of(size_t bits)
-{
-    return (bits + 63) / 64;
-}
 
 static unsigned mib(uint64_t bytes)
 {
@@ -122,7 +117,7 @@ static enum cuzk_status load_density(const struct cuda_density *to, const uint64
 {
     if (!dense)
         return CUZK_OK;
-    const size_t n_words = words_of(n_aux);
+    const size_t n_words = bit_words(n_aux);
     TRY(copy_in(to->bits, dense, n_words * sizeof *dense, err));
     uint32_t *ranks = mem_alloc(n_words, sizeof *ranks);
     if (!ranks)
@@ -166,7 +161,7 @@ static enum cuzk_status fill(struct backend_circuit *circuit, struct points_load
                      "making tables", err));
     TRY(device_check(cudaMemsetAsync(block->sums, 0, circuit->sums_map.bytes, stream),
                      "loading a circuit", err));
-    for (enum cuda_section i = 0; i < SECTION_COUNT; i++)
+    for (enum key_vector i = 0; i < KEY_VECTORS; i++)
         TRY(section_load(circuit, i, loader, lists, stream, err));
     if (has_lagrange_form(circuit))
         TRY(section_load_inputs(circuit, &lists[TAIL_LA], stream, err));
@@ -197,21 +192,31 @@ static enum cuzk_status fill_on_stream(struct backend_circuit *circuit,
     return status;
 }
 
+/* From here on the circuit's h and l are those of the form, if there is one. */
+static void use_lagrange_form(struct backend_circuit *circuit)
+{
+    struct key_vectors *key = &circuit->key;
+    if (!has_lagrange_form(circuit))
+        return;
+    key->v[KEY_H].at = key->lagrange.h;
+    key->v[KEY_H].n = UINT32_C(1) << circuit->shape->log2_domain;
+    key->v[KEY_L].at = key->lagrange.l;
+}
+
 static void count(struct backend_circuit *circuit, const struct tail_list *lists)
 {
     const struct shape *shape = circuit->shape;
-    const struct backend_key *key = &circuit->key;
     circuit->counts = (struct circuit_counts){
         .log2_domain = shape->log2_domain,
         .n_aux = shape->n_aux,
         .n_values = shape->n_inputs + shape->n_full,
-        .n_points = {has_lagrange_form(circuit) ? UINT32_C(1) << shape->log2_domain : key->n_h,
-                     key->n_l, key->n_a, key->n_b_g1, key->n_b_g2},
         .n_scalars = {lists[TAIL_LA].n, lists[TAIL_B].n},
         .rows_bytes = circuit->rows.n_bytes,
         .a_is_dense = !circuit->queries.a.dense,
         .b_is_dense = !circuit->queries.b.dense,
     };
+    for (enum key_vector i = 0; i < KEY_VECTORS; i++)
+        circuit->counts.n_points[i] = circuit->key.v[i].n;
 }
 
 /* Plans are made one after the other: each counts on what it found free. */
@@ -234,8 +239,9 @@ static enum cuzk_status bring(struct backend_circuit *circuit, struct cuzk_error
     if (status == CUZK_OK)
         status = rows_image_make(circuit->shape, &circuit->rows, err);
     if (status == CUZK_OK)
-        status = key_check(&circuit->key, circuit->shape, &circuit->queries, err);
+        status = key_check(&circuit->key, circuit->shape, err);
     if (status == CUZK_OK) {
+        use_lagrange_form(circuit);
         count(circuit, lists);
         status = plan_and_take(circuit, err);
     }
@@ -258,7 +264,7 @@ enum cuzk_status circuit_check_size(unsigned log2_domain, struct cuzk_error *err
 }
 
 enum cuzk_status circuit_load(struct backend_device *device, const struct shape *shape,
-                              const struct backend_key *key, struct backend_circuit **out,
+                              const struct key_vectors *key, struct backend_circuit **out,
                               struct cuzk_error *err)
 {
     struct backend_circuit *circuit = mem_zalloc(1, sizeof *circuit);

@@ -22,7 +22,7 @@ enum {
 struct backend_circuit {
     struct backend_device *device;
     const struct shape *shape;
-    struct backend_key key;
+    struct key_vectors key; /* h and l as the sums use them: of the Lagrange form, if it has one */
     struct queries queries;
     struct rows_image rows; /* its bytes are freed once they are on the device */
     struct circuit_counts counts;
@@ -55,7 +55,7 @@ static inline bool has_lagrange_form(const struct backend_circuit *circuit)
 enum cuzk_status circuit_check_size(unsigned log2_domain, struct cuzk_error *err);
 
 enum cuzk_status circuit_load(struct backend_device *device, const struct shape *shape,
-                              const struct backend_key *key, struct backend_circuit **out,
+                              const struct key_vectors *key, struct backend_circuit **out,
                               struct cuzk_error *err);
 void circuit_unload(struct backend_circuit *circuit);
 uint64_t circuit_bytes(const struct backend_circuit *circuit);

@@ -4,7 +4,6 @@
 #include "backend/cuda/ntt/point_ntt.h"
 #include "backend/cuda/points/points_load.h"
 #include "backend/cuda/host/section.h"
-#include "backend/key.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "r1cs/transpose.h"
@@ -17,7 +16,7 @@ _Static_assert((int)CHUNK <= (int)POINT_NTT_SLICE, "columns of a chunk in one la
 
 struct deriver {
     const struct shape *shape;
-    const struct backend_key *key;
+    const struct key_vectors *key;
     const struct lagrange_points *out;
     backend_progress_fn *progress;
     void *context;
@@ -157,8 +156,8 @@ static enum cuzk_status load_h(struct deriver *deriver, struct cuzk_error *err)
     const size_t slot = msm_slot_bytes(MSM_G1);
     const struct points_source source = {
         .group = MSM_G1,
-        .bytes = deriver->key->h,
-        .n = deriver->key->n_h,
+        .bytes = deriver->key->v[KEY_H].at,
+        .n = deriver->key->v[KEY_H].n,
         .chunk_points = CHUNK,
         .staging = deriver->staging,
         .faults = deriver->faults,
@@ -312,7 +311,8 @@ static enum cuzk_status write_l(const struct deriver *deriver, struct cuzk_error
     TRY(clear_faults(deriver, err));
     for (uint32_t first = 0; first < n_aux; first += CHUNK) {
         const uint32_t n = at_most(n_aux - first, CHUNK);
-        TRY(copy_in(deriver, deriver->chunk_bytes, deriver->key->l + (size_t)first * POINT_BYTES,
+        TRY(copy_in(deriver, deriver->chunk_bytes,
+                    deriver->key->v[KEY_L].at + (size_t)first * POINT_BYTES,
                     (size_t)n * POINT_BYTES, err));
         TRY(device_check(points_convert(MSM_G1, deriver->chunk_bytes, n, deriver->chunk_slots,
                                         deriver->faults, deriver->stream),
@@ -338,7 +338,7 @@ static enum cuzk_status derive(struct deriver *deriver, const struct backend_dev
 }
 
 enum cuzk_status derive_lagrange(struct backend_device *device, const struct shape *shape,
-                                 const struct backend_key *key, const struct lagrange_points *out,
+                                 const struct key_vectors *key, const struct lagrange_points *out,
                                  backend_progress_fn *progress, void *context,
                                  struct cuzk_error *err)
 {

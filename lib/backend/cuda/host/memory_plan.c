@@ -5,6 +5,7 @@
 #include "backend/cuda/ntt/ntt.h"
 #include "backend/cuda/points/points.h"
 #include "backend/cuda/points/points_load.h"
+#include "base/bits.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "math/fr.h"
@@ -17,20 +18,9 @@
    a device, and scratch of 1 GB. So is a sixteenth of h, with scratch of 2 GB. */
 enum { CHUNK_MIN = POINTS_ALIGNMENT * 192, CHUNKS = 32 };
 
-static size_t words_of(size_t bits)
-{
-    return (bits + 63) / 64;
-}
-
 static size_t larger(size_t a, size_t b)
 {
     return a > b ? a : b;
-}
-
-const char *section_name(enum cuda_section section)
-{
-    static const char *const names[SECTION_COUNT] = {"h", "l", "a", "b_g1", "b_g2"};
-    return names[section];
 }
 
 static size_t domain_bytes(const struct circuit_counts *counts)
@@ -43,7 +33,7 @@ static size_t domain_bytes(const struct circuit_counts *counts)
 
 bool plan_is_resident(const struct memory_plan *plan)
 {
-    for (enum cuda_section i = 0; i < SECTION_COUNT; i++) {
+    for (enum key_vector i = 0; i < KEY_VECTORS; i++) {
         if (!plan->resident[i])
             return false;
     }
@@ -52,13 +42,13 @@ bool plan_is_resident(const struct memory_plan *plan)
 
 uint32_t plan_h_pieces(const struct circuit_counts *counts, const struct memory_plan *plan)
 {
-    return (counts->n_points[SECTION_H] + plan->h_piece - 1) / plan->h_piece;
+    return (counts->n_points[KEY_H] + plan->h_piece - 1) / plan->h_piece;
 }
 
 struct msm_size plan_h_size(const struct circuit_counts *counts, const struct memory_plan *plan,
                             uint32_t piece)
 {
-    const uint32_t n = counts->n_points[SECTION_H], first = piece * plan->h_piece;
+    const uint32_t n = counts->n_points[KEY_H], first = piece * plan->h_piece;
     const bool whole = plan->h_piece >= n;
     return (struct msm_size){
         .n = n - first < plan->h_piece ? n - first : plan->h_piece,
@@ -67,19 +57,19 @@ struct msm_size plan_h_size(const struct circuit_counts *counts, const struct me
     };
 }
 
-uint32_t plan_part_points(const struct memory_plan *plan, enum cuda_section section)
+uint32_t plan_part_points(const struct memory_plan *plan, enum key_vector section)
 {
     return plan->resident[section] ? plan->sum_points : plan->chunk_points;
 }
 
 uint32_t plan_parts(const struct circuit_counts *counts, const struct memory_plan *plan,
-                    enum cuda_section section)
+                    enum key_vector section)
 {
     const uint32_t most = plan_part_points(plan, section);
     return (counts->n_points[section] + most - 1) / most;
 }
 
-struct msm_size plan_bits_size(enum cuda_section section, uint32_t n, unsigned n_witnesses)
+struct msm_size plan_bits_size(enum key_vector section, uint32_t n, unsigned n_witnesses)
 {
     const bool g2 = section_group(section) == MSM_G2;
     return (struct msm_size){
@@ -95,17 +85,17 @@ static size_t h_work_bytes(const struct circuit_counts *counts, const struct mem
 
 static size_t h_staging_bytes(const struct memory_plan *plan)
 {
-    return plan->resident[SECTION_H] ? 0 : points_staging_bytes(MSM_G1, plan->h_piece);
+    return plan->resident[KEY_H] ? 0 : points_staging_bytes(MSM_G1, plan->h_piece);
 }
 
-size_t plan_staging_bytes(const struct memory_plan *plan, enum cuda_section section)
+size_t plan_staging_bytes(const struct memory_plan *plan, enum key_vector section)
 {
     return aligned(points_staging_bytes(section_group(section), plan->chunk_points));
 }
 
 /* The sums of a part of a section, from where it lies or from staging. */
 static size_t bits_work_bytes(const struct circuit_counts *counts, const struct memory_plan *plan,
-                              enum cuda_section section)
+                              enum key_vector section)
 {
     const uint32_t n = counts->n_points[section], most = plan_part_points(plan, section);
     const struct msm_size size = plan_bits_size(section, n < most ? n : most, plan->n_batch);
@@ -122,7 +112,7 @@ static size_t sums_work_bytes(const struct circuit_counts *counts, const struct 
         if (counts->n_scalars[i] > 0)
             most = larger(most, msm_scratch_bytes(&plan->tail_size[i]));
     }
-    for (enum cuda_section i = SECTION_L; i < SECTION_COUNT; i++)
+    for (enum key_vector i = KEY_L; i < KEY_VECTORS; i++)
         most = larger(most, bits_work_bytes(counts, plan, i));
     return aligned(most);
 }
@@ -130,7 +120,7 @@ static size_t sums_work_bytes(const struct circuit_counts *counts, const struct 
 static size_t load_bytes(const struct memory_plan *plan)
 {
     size_t most = 0;
-    for (enum cuda_section i = 0; i < SECTION_COUNT; i++)
+    for (enum key_vector i = 0; i < KEY_VECTORS; i++)
         most = larger(most, plan_staging_bytes(plan, i));
     return most;
 }
@@ -144,8 +134,8 @@ static void take_density(struct layout *layout, const struct circuit_counts *cou
     *out = (struct cuda_density){0};
     if (dense)
         return;
-    out->bits = take(layout, words_of(counts->n_aux) * sizeof *out->bits);
-    out->ranks = take(layout, words_of(counts->n_aux) * sizeof *out->ranks);
+    out->bits = take(layout, bit_words(counts->n_aux) * sizeof *out->bits);
+    out->ranks = take(layout, bit_words(counts->n_aux) * sizeof *out->ranks);
 }
 
 static void take_slot(struct layout *layout, const struct circuit_counts *counts,
@@ -155,8 +145,8 @@ static void take_slot(struct layout *layout, const struct circuit_counts *counts
     *slot = (struct witness_slot){0};
     slot->bits = take(layout, witness_plane_words(counts->n_aux) * sizeof *slot->bits + 64);
     slot->values = take(layout, counts->n_values * sizeof(struct fr));
-    slot->selected_a = take(layout, words_of(counts->n_points[SECTION_A]) * sizeof(uint64_t));
-    slot->selected_b = take(layout, words_of(counts->n_points[SECTION_B_G1]) * sizeof(uint64_t));
+    slot->selected_a = take(layout, bit_words(counts->n_points[KEY_A]) * sizeof(uint64_t));
+    slot->selected_b = take(layout, bit_words(counts->n_points[KEY_B_G1]) * sizeof(uint64_t));
     slot->memory = slot->bits;
     slot->bytes = layout->used - start;
 }
@@ -164,7 +154,7 @@ static void take_slot(struct layout *layout, const struct circuit_counts *counts
 static void take_points(struct layout *layout, const struct circuit_counts *counts,
                         const struct memory_plan *plan, struct circuit_block *block)
 {
-    for (enum cuda_section i = 0; i < SECTION_COUNT; i++) {
+    for (enum key_vector i = 0; i < KEY_VECTORS; i++) {
         const enum msm_group group = section_group(i);
         const uint32_t n = counts->n_points[i];
         block->points[i] = NULL;
@@ -266,9 +256,9 @@ void plan_sums(const struct circuit_counts *counts, const struct memory_plan *pl
     }
     out->own_bytes = used;
     used *= plan->n_batch;
-    for (enum cuda_section i = 0; i < SECTION_COUNT; i++) {
+    for (enum key_vector i = 0; i < KEY_VECTORS; i++) {
         out->bits[i] = used;
-        if (i == SECTION_H)
+        if (i == KEY_H)
             continue;
         const struct msm_size size = plan_bits_size(i, 1, plan->n_batch);
         used += aligned((size_t)plan_parts(counts, plan, i) * msm_sum_count(&size) *
@@ -330,11 +320,11 @@ static const struct trial trials[] = {
 
 static struct memory_plan sketch(const struct circuit_counts *counts, const struct trial *trial)
 {
-    const uint32_t n_h = rounded_up(counts->n_points[SECTION_H]);
+    const uint32_t n_h = rounded_up(counts->n_points[KEY_H]);
     const uint32_t h_piece = part_of(counts, trial->h_pieces);
     const bool whole = trial->h_pieces == 1;
     struct memory_plan plan = {
-        .resident[SECTION_H] = trial->h_resident,
+        .resident[KEY_H] = trial->h_resident,
         .n_batch = trial->n_batch,
         .n_slots = trial->n_slots,
         .h_piece = n_h < h_piece ? n_h : h_piece,
@@ -357,7 +347,7 @@ static struct memory_plan sketch(const struct circuit_counts *counts, const stru
 static bool fits(const struct circuit_counts *counts, uint64_t limit, const struct trial *trial,
                  struct memory_plan *out)
 {
-    static const enum cuda_section order[] = {SECTION_B_G2, SECTION_B_G1, SECTION_L, SECTION_A};
+    static const enum key_vector order[] = {KEY_B_G2, KEY_B_G1, KEY_L, KEY_A};
     *out = sketch(counts, trial);
     if (measure(counts, out) > limit)
         return false;
@@ -396,12 +386,12 @@ void plan_describe(const struct memory_plan *plan, char *text, size_t bytes)
     text[0] = '\0';
     for (int streamed = 0; streamed < 2; streamed++) {
         const char *comma = "";
-        for (enum cuda_section i = 0; i < SECTION_COUNT && used < bytes; i++) {
+        for (enum key_vector i = 0; i < KEY_VECTORS && used < bytes; i++) {
             if (plan->resident[i] == (streamed != 0))
                 continue;
             used += (size_t)snprintf(
                 text + used, bytes - used, "%s%s%s", *comma == '\0' && used > 0 ? "; " : comma,
-                *comma == '\0' && streamed ? "streamed: " : "", section_name(i));
+                *comma == '\0' && streamed ? "streamed: " : "", key_vector_name(i));
             comma = ", ";
         }
         if (!streamed && used > 0 && used < bytes)

@@ -138,11 +138,11 @@ static enum cuzk_status multiply_chunk(void *context, const struct points_chunk 
 static enum cuzk_status multiply_h(struct backend_circuit *circuit, struct cuzk_error *err)
 {
     const cudaStream_t stream = circuit->device->stream;
-    const uint32_t n = circuit->counts.n_points[SECTION_H], most = circuit->plan.h_piece;
-    if (!circuit->plan.resident[SECTION_H]) {
+    const uint32_t n = circuit->counts.n_points[KEY_H], most = circuit->plan.h_piece;
+    if (!circuit->plan.resident[KEY_H]) {
         const struct points_source source = {
             .group = MSM_G1,
-            .bytes = section_bytes(circuit, SECTION_H),
+            .bytes = circuit->key.v[KEY_H].at,
             .n = n,
             .chunk_points = most,
             .staging = circuit->block.h_staging,
@@ -150,7 +150,7 @@ static enum cuzk_status multiply_h(struct backend_circuit *circuit, struct cuzk_
         };
         return points_load(circuit->loader, &source, multiply_chunk, circuit, stream, err);
     }
-    const char *points = circuit->block.points[SECTION_H];
+    const char *points = circuit->block.points[KEY_H];
     for (uint32_t first = 0; first < n; first += most) {
         const struct points_chunk chunk = {first, n - first < most ? n - first : most,
                                            points + first * msm_slot_bytes(MSM_G1)};

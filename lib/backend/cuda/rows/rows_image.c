@@ -1,10 +1,9 @@
 #include "backend/cuda/rows/rows.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "r1cs/driver.h"
-#include "r1cs/rows_compile.h"
-#include "r1cs/walk.h"
+#include "r1cs/rows_program.h"
 
 /* A growing array that becomes a part of the image. */
 struct list {

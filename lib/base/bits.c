@@ -1,17 +1,16 @@
-#include "r1cs/driver.h"
+#include "base/bits.h"
 
 #include "base/mem.h"
 
+#include <string.h>
+
 bool bitmap_reserve(struct bitmap *map, size_t bits)
 {
-    size_t needed = bit_words(bits);
-    size_t before = map->capacity;
+    const size_t needed = bit_words(bits), before = map->capacity;
     if (needed <= before)
         return true;
-    void *block = map->words;
-    if (!mem_reserve(&block, &map->capacity, needed, sizeof *map->words))
+    if (!MEM_GROW(map->words, map->capacity, needed))
         return false;
-    map->words = block;
     memset(map->words + before, 0, (map->capacity - before) * sizeof *map->words);
     return true;
 }
