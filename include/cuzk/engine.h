@@ -20,6 +20,7 @@
 #ifndef CUZK_ENGINE_H
 #define CUZK_ENGINE_H
 
+#include <cuzk/kind.h>
 #include <cuzk/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,14 +30,6 @@
 
 struct cuzk_engine;
 struct trace; /* lib/trace/event.h */
-
-/* Numbers are those of the wire interface. */
-enum cuzk_proof_kind {
-    CUZK_POREP = 1,
-    CUZK_SNAP = 2,
-    CUZK_WINDOW_POST = 3,
-    CUZK_WINNING_POST = 4,
-};
 
 enum cuzk_priority {
     CUZK_PRIORITY_DEFAULT = 0, /* by kind: winning CRITICAL, window HIGH, others NORMAL */

@@ -4,19 +4,12 @@
 
 #include "r1cs/shape.h"
 
-/* X(NAME, label, short name). Values are those of the wire interface. */
-enum proof_kind {
-    PROOF_KIND_NONE = 0,
-    PROOF_KIND_POREP = 1,   /* "porep" */
-    PROOF_KIND_UPDATE = 2,  /* "snap": empty sector update */
-    PROOF_KIND_WINDOW = 3,  /* "wpost" */
-    PROOF_KIND_WINNING = 4, /* "winning" */
-};
+#include <cuzk/kind.h>
 
 /* One circuit. Entries are static and never change. */
 struct circuit_info {
     const char *id; /* "porep-32g", "winning-2k", …: <kind>-<size> */
-    enum proof_kind kind;
+    enum cuzk_proof_kind kind;
     uint64_t sector_bytes;
     const char *size_text;     /* "32GiB" */
     unsigned partitions;       /* of one proof; 1 for PoSt (window: the caller decides how many) */
@@ -31,7 +24,7 @@ size_t circuit_count(void);
 const struct circuit_info *circuit_at(size_t index);
 
 /* NULL if there is none. */
-const struct circuit_info *circuit_find(enum proof_kind kind, uint64_t sector_bytes);
+const struct circuit_info *circuit_find(enum cuzk_proof_kind kind, uint64_t sector_bytes);
 /* By id, case-sensitive. */
 const struct circuit_info *circuit_by_id(const char *id);
 

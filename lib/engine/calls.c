@@ -88,7 +88,7 @@ static void fill_job(struct cuzk_engine *engine, struct job *job, const struct c
     job->request_bytes = request->encoded_len;
     struct trace_scope scope = job_scope(job, engine->trace);
     char text[TRACE_TEXT_BYTES];
-    snprintf(text, sizeof text, "kind=%s,priority=%d", request_kind_label(job->kind),
+    snprintf(text, sizeof text, "kind=%s,priority=%d", cuzk_proof_kind_label(job->kind),
              (int)job->priority);
     trace_emit_text(&scope, TRACE_JOB_ACCEPTED, (int64_t)job->request_bytes, text);
     trace_emit(&scope, TRACE_QUEUE_START, -1);

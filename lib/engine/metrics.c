@@ -43,7 +43,7 @@ static void label(struct text *text, const char *key, const char *value)
 
 static const char *kind_label(unsigned k)
 {
-    return request_kind_label((enum cuzk_proof_kind)(k + 1));
+    return cuzk_proof_kind_label((enum cuzk_proof_kind)(k + 1));
 }
 
 static void add_proofs(struct text *text, const struct cuzk_snapshot *s,

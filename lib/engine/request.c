@@ -29,21 +29,6 @@ enum {
     FLAG_FIRST_FIELD = 4, /* the four 32-byte fields, one bit each */
 };
 
-const char *request_kind_label(enum cuzk_proof_kind kind)
-{
-    switch (kind) {
-    case CUZK_POREP:
-        return "porep_c2";
-    case CUZK_SNAP:
-        return "snap_update";
-    case CUZK_WINDOW_POST:
-        return "window_post";
-    case CUZK_WINNING_POST:
-        return "winning_post";
-    }
-    return "unknown";
-}
-
 /* Length of the UTF-8 sequence at p, 0 if malformed. Does not look beyond a terminator. */
 static unsigned utf8_sequence(const unsigned char *p)
 {

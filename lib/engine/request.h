@@ -47,9 +47,6 @@ enum cuzk_status request_decode(const char *id, enum cuzk_priority priority, uin
                                 size_t encoded_len, struct request **out, struct cuzk_error *err);
 void request_release(struct request *request);
 
-/* "porep_c2" and so on: the labels of the metrics. */
-const char *request_kind_label(enum cuzk_proof_kind kind);
-
 /* Job ids: the request id, "-", 16 hexadecimal digits of the engine's own number. */
 void request_job_id(const char *request_id, uint64_t number, char out[CUZK_JOB_ID_BYTES]);
 /* The number in a job id; false if the text is not one. */

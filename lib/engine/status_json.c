@@ -21,7 +21,7 @@ static void add_job(struct text *text, const struct cuzk_job_status *job)
     text_add(text, "{");
     add_string(text, "job_id", job->job_id);
     text_add(text, ",");
-    add_string(text, "proof_kind", request_kind_label(job->kind));
+    add_string(text, "proof_kind", cuzk_proof_kind_label(job->kind));
     text_add(text,
              ",\"state\":\"%s\",\"started_secs_ago\":%.3f,\"total_partitions\":%u,"
              "\"partitions_done\":%u,\"partitions\":[",
@@ -82,11 +82,11 @@ static void add_counters(struct text *text, const struct cuzk_snapshot *s,
     text_add(text, ",\"completed_by_kind\":{");
     for (unsigned k = 0; k < 4; k++)
         text_add(text, "%s\"%s\":%" PRIu64, k ? "," : "",
-                 request_kind_label((enum cuzk_proof_kind)(k + 1)), stats->kind[k].completed);
+                 cuzk_proof_kind_label((enum cuzk_proof_kind)(k + 1)), stats->kind[k].completed);
     text_add(text, "},\"failed_by_kind\":{");
     for (unsigned k = 0; k < 4; k++)
         text_add(text, "%s\"%s\":%" PRIu64, k ? "," : "",
-                 request_kind_label((enum cuzk_proof_kind)(k + 1)), stats->kind[k].failed);
+                 cuzk_proof_kind_label((enum cuzk_proof_kind)(k + 1)), stats->kind[k].failed);
     text_add(text, "}}");
 }
 

@@ -46,7 +46,7 @@ static enum cuzk_status find_circuit(const struct request *request,
                              bytes, proof->name, proof->sector_bytes);
         bytes = proof->sector_bytes;
     }
-    *circuit = bytes ? circuit_find(PROOF_KIND_POREP, bytes) : NULL;
+    *circuit = bytes ? circuit_find(CUZK_POREP, bytes) : NULL;
     if (bytes && !*circuit)
         return error_set(err, CUZK_INVALID_ARGUMENT,
                          "sector_size: no PoRep circuit for %" PRIu64 " bytes", bytes);
@@ -60,7 +60,7 @@ enum cuzk_status porep_admit(void *context, const struct request *request,
     const struct circuit_info *circuit;
     if (request->kind != CUZK_POREP)
         return error_set(err, CUZK_UNSUPPORTED, "proof_kind: %s is not supported, porep_c2 is",
-                         request_kind_label(request->kind));
+                         cuzk_proof_kind_label(request->kind));
     if (request->n_payloads != 1)
         return error_set(err, CUZK_INVALID_ARGUMENT, "vanilla proof: %zu given, a PoRep has one",
                          request->n_payloads);
@@ -77,7 +77,7 @@ static enum cuzk_status fill_inputs(struct porep_work *work, struct cuzk_error *
 {
     const struct porep_public *values = c1_public(work->c1);
     const struct circuit_info *circuit =
-        circuit_find(PROOF_KIND_POREP, values->config->sector_bytes);
+        circuit_find(CUZK_POREP, values->config->sector_bytes);
     if (!circuit)
         return error_set(err, CUZK_UNSUPPORTED, "no PoRep circuit for sectors of %" PRIu64 " bytes",
                          values->config->sector_bytes);

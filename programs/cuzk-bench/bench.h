@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "rpc/client.h"
 
+#include <cuzk/kind.h>
 #include <cuzk/status.h>
 #include <cuzk/v1/proving.pb-c.h>
 #include <cuzk/v1/timeline.pb-c.h>
@@ -33,11 +34,10 @@ struct bench_request {
     size_t n_payloads;
 };
 
-/* Kind by name or alias (porep, porep-c2, seal-commit; snap, snap-deals, update; wpost,
+/* Kind by its name (cuzk/kind.h) or an alias (porep, porep-c2, seal-commit; snap, snap-deals, update; wpost,
    window-post, windowpost; winning, winning-post, winningpost), case-insensitive; 0 for anything
    else. */
 uint32_t bench_kind(const char *name);
-const char *bench_kind_text(uint32_t kind);
 
 /* Reads the file of --c1: a C1 or its wrapper, sent unchanged. The sector number comes from the
    wrapper unless it is set already. */

@@ -253,7 +253,7 @@ enum cuzk_status load_run(const struct bench_globals *globals, const struct load
     start.edge = CUZK__V1__MARK_RUN_REQUEST__EDGE__START;
     start.count = options->count;
     start.concurrency = options->concurrency;
-    start.config = bench_field(bench_kind_text(options->request.kind));
+    start.config = bench_field(cuzk_proof_kind_name(options->request.kind));
     load_label(options, result->label);
     TRY(bench_mark_run(globals->address, &start, result->label, err));
     enum cuzk_status status = send_all(globals, options, quiet, result, err);
@@ -340,13 +340,13 @@ int command_batch(const struct bench_globals *globals, int argc, char **argv)
         return code;
     if (!globals->json)
         printf("=== Batch Benchmark ===\nproof type:  %s\ncount:       %u\nconcurrency: %u\n\n",
-               bench_kind_text(options.request.kind), options.count, options.concurrency);
+               cuzk_proof_kind_name(options.request.kind), options.count, options.concurrency);
     struct cuzk_error err = {0};
     struct load_result result;
     enum cuzk_status status = load_run(globals, &options, globals->json, &result, &err);
     if (status == CUZK_OK) {
         struct figures figures;
-        figures_of_run(bench_kind_text(options.request.kind), &result, &figures);
+        figures_of_run(cuzk_proof_kind_name(options.request.kind), &result, &figures);
         if (globals->json)
             print_json(&figures);
         else

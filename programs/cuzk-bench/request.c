@@ -24,34 +24,29 @@ struct kind_alias {
     uint32_t kind;
 };
 
+/* Beside the names of the kinds themselves. */
 static const struct kind_alias aliases[] = {
-    {"porep", CUZK_POREP},
     {"porep-c2", CUZK_POREP},
     {"seal-commit", CUZK_POREP},
-    {"snap", CUZK_SNAP},
     {"snap-deals", CUZK_SNAP},
     {"update", CUZK_SNAP},
-    {"wpost", CUZK_WINDOW_POST},
     {"window-post", CUZK_WINDOW_POST},
     {"windowpost", CUZK_WINDOW_POST},
-    {"winning", CUZK_WINNING_POST},
     {"winning-post", CUZK_WINNING_POST},
     {"winningpost", CUZK_WINNING_POST},
 };
 
 uint32_t bench_kind(const char *name)
 {
+    for (uint32_t kind = CUZK_POREP; kind <= CUZK_PROOF_KINDS; kind++) {
+        if (strcasecmp(name, cuzk_proof_kind_name((enum cuzk_proof_kind)kind)) == 0)
+            return kind;
+    }
     for (size_t i = 0; i < ARRAY_LEN(aliases); i++) {
         if (strcasecmp(name, aliases[i].name) == 0)
             return aliases[i].kind;
     }
     return 0;
-}
-
-const char *bench_kind_text(uint32_t kind)
-{
-    static const char *const texts[] = {"?", "porep", "snap", "wpost", "winning"};
-    return kind < ARRAY_LEN(texts) ? texts[kind] : "?";
 }
 
 static enum cuzk_status add_payload(struct bench_request *request, uint8_t *data, size_t len,

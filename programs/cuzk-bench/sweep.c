@@ -173,7 +173,7 @@ static enum cuzk_status run_all(const struct bench_globals *globals, struct load
                    options->n_runs, options->count, options->concurrency);
         enum cuzk_status status = load_run(globals, options, quiet, &result, err);
         if (status == CUZK_OK)
-            figures_of_run(bench_kind_text(options->request.kind), &result, &runs[i]);
+            figures_of_run(cuzk_proof_kind_name(options->request.kind), &result, &runs[i]);
         mem_free(result.wall_s);
         TRY(status);
     }

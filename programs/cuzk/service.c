@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/pointer.h"
 #include "rpc/message.h"
 
 #include <cuzk/v1/proving.pb-c.h>
@@ -41,9 +42,6 @@ struct service {
     pthread_t threads[SERVICE_THREADS + 1];
     unsigned n_threads;
 };
-
-static const char *const kind_names[] = {"unspecified", "porep_c2", "snap_update", "window_post",
-                                         "winning_post"};
 
 static void release_work(void *user)
 {
@@ -345,20 +343,11 @@ static void serve_cancel(struct call_work *work)
 struct status_lists {
     Cuzk__V1__GPUStatus *gpus;
     Cuzk__V1__SRSStatus *srs;
-    Cuzk__V1__QueueStatus queues[ARRAY_LEN(kind_names) - 1];
+    Cuzk__V1__QueueStatus queues[CUZK_PROOF_KINDS];
     Cuzk__V1__GPUStatus **gpu_pointers;
     Cuzk__V1__SRSStatus **srs_pointers;
-    Cuzk__V1__QueueStatus *queue_pointers[ARRAY_LEN(kind_names) - 1];
+    Cuzk__V1__QueueStatus *queue_pointers[CUZK_PROOF_KINDS];
 };
-
-static char *kind_name(unsigned kind)
-{
-    union {
-        const char *in;
-        char *out;
-    } name = {kind < ARRAY_LEN(kind_names) ? kind_names[kind] : ""};
-    return name.out;
-}
 
 static void fill_status(struct status_lists *lists, struct cuzk_snapshot *from)
 {
@@ -370,7 +359,8 @@ static void fill_status(struct status_lists *lists, struct cuzk_snapshot *from)
         lists->gpus[i].vram_total_bytes = device->memory_total_bytes;
         lists->gpus[i].vram_free_bytes = device->memory_free_bytes;
         lists->gpus[i].current_job_id = device->job_id;
-        lists->gpus[i].current_proof_kind = device->kind ? kind_name(device->kind) : kind_name(99);
+        lists->gpus[i].current_proof_kind =
+            unconst(device->kind ? cuzk_proof_kind_label(device->kind) : "");
         lists->gpu_pointers[i] = &lists->gpus[i];
     }
     for (size_t i = 0; i < from->n_srs; i++) {
@@ -383,7 +373,7 @@ static void fill_status(struct status_lists *lists, struct cuzk_snapshot *from)
     }
     for (unsigned i = 0; i < ARRAY_LEN(lists->queues); i++) {
         cuzk__v1__queue_status__init(&lists->queues[i]);
-        lists->queues[i].proof_kind = kind_name(i + 1);
+        lists->queues[i].proof_kind = unconst(cuzk_proof_kind_label(i + 1));
         lists->queues[i].pending = from->queues[i].pending;
         lists->queues[i].in_progress = from->queues[i].in_progress;
         lists->queue_pointers[i] = &lists->queues[i];

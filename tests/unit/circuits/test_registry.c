@@ -3,6 +3,8 @@
 
 #include "circuits/registry.h"
 
+#include <string.h>
+
 static uint64_t params_bytes(const struct shape *shape)
 {
     uint64_t h = ((uint64_t)1 << shape->log2_domain) - 1;
@@ -24,7 +26,7 @@ static void shapes_fit_the_parameter_files(void **state)
         print_message("%s: %zu bytes\n", circuit->id, shape_bytes(shape));
         assert_int_equal(shape->n_inputs, circuit->n_inputs);
         assert_int_equal(params_bytes(shape), circuit->params_bytes);
-        if (circuit->kind == PROOF_KIND_POREP)
+        if (circuit->kind == CUZK_POREP)
             assert_true(shape_bytes(shape) <= (size_t)8 << 20);
         shape_free(shape);
     }
@@ -35,14 +37,17 @@ static void circuits_are_found_by_id_and_by_size(void **state)
     (void)state;
     for (size_t i = 0; i < circuit_count(); i++) {
         const struct circuit_info *circuit = circuit_at(i);
+        const char *kind = cuzk_proof_kind_name(circuit->kind);
+        assert_int_equal(strncmp(circuit->id, kind, strlen(kind)), 0);
+        assert_int_equal(circuit->id[strlen(kind)], '-');
         assert_ptr_equal(circuit_by_id(circuit->id), circuit);
         assert_ptr_equal(circuit_find(circuit->kind, circuit->sector_bytes), circuit);
     }
     assert_null(circuit_at(circuit_count()));
     assert_null(circuit_by_id("porep-3k"));
     assert_null(circuit_by_id("POREP-2K"));
-    assert_null(circuit_find(PROOF_KIND_UPDATE, (uint64_t)1 << 30));
-    assert_null(circuit_find(PROOF_KIND_NONE, 2048));
+    assert_null(circuit_find(CUZK_SNAP, (uint64_t)1 << 30));
+    assert_null(circuit_find((enum cuzk_proof_kind)0, 2048));
     const struct circuit_info *porep = circuit_by_id("porep-32g");
     assert_int_equal(porep->partitions, 10);
     assert_string_equal(porep->size_text, "32GiB");
