@@ -1,7 +1,7 @@
 /* Synthesis alone, measured. */
 #include <cuzk/prove.h>
 
-#include "prover/real.h"
+#include "prover/residency.h"
 
 #include "base/clock.h"
 #include "base/error.h"

@@ -5,7 +5,7 @@
 #include "support/support.h"
 #include "fake_work/fake.h"
 
-#include "prover/real.h"
+#include "prover/residency.h"
 #include "waterfall/analysis.h"
 
 #include "base/error.h"

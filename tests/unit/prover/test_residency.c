@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "prover/real.h"
+#include "prover/residency.h"
 
 #include <cuzk/params.h>
 #include <fcntl.h>

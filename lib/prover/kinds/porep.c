@@ -1,5 +1,5 @@
 /* PoRep requests: one C1 in, a proof of each partition out. */
-#include "prover/real.h"
+#include "prover/residency.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -76,8 +76,7 @@ enum cuzk_status porep_admit(void *context, const struct request *request,
 static enum cuzk_status fill_inputs(struct porep_work *work, struct cuzk_error *err)
 {
     const struct porep_public *values = c1_public(work->c1);
-    const struct circuit_info *circuit =
-        circuit_find(CUZK_POREP, values->config->sector_bytes);
+    const struct circuit_info *circuit = circuit_find(CUZK_POREP, values->config->sector_bytes);
     if (!circuit)
         return error_set(err, CUZK_UNSUPPORTED, "no PoRep circuit for sectors of %" PRIu64 " bytes",
                          values->config->sector_bytes);

@@ -1,7 +1,7 @@
 /* Proving and verifying in one call, without an engine. */
 #include <cuzk/prove.h>
 
-#include "prover/real.h"
+#include "prover/residency.h"
 
 #include "base/clock.h"
 #include "base/error.h"

@@ -1,4 +1,4 @@
-#include "prover/real.h"
+#include "prover/residency.h"
 
 #include "base/error.h"
 #include "base/log.h"
