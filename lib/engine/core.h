@@ -49,7 +49,7 @@ struct task {
     struct loaded *loaded;
     struct request *request; /* PARSE: to be parsed; NULL: in the journal */
     struct work *work;
-    void *witness;
+    struct witness *witness;
     unsigned partition, device;
     uint8_t proof[CUZK_PROOF_BYTES];
     uint8_t *proofs; /* FINISH: of the job, CUZK_PROOF_BYTES a partition */

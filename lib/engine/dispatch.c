@@ -469,10 +469,6 @@ static void accept_partition(struct cuzk_engine *engine, struct task *task)
 
 static void end_simulated(struct cuzk_engine *engine, struct job *job)
 {
-    if (engine->setup.results_anyway) {
-        core_end_job(engine, job, JOB_DONE, NULL);
-        return;
-    }
     struct cuzk_error err;
     error_set(&err, CUZK_FAILED_PRECONDITION,
               CUZK_SIMULATION_TEXT ": the backend '%s' makes no proofs",
@@ -501,7 +497,7 @@ static void proved(struct cuzk_engine *engine, struct task *task)
     pipeline_proved(&engine->pipeline, &job->line, task->partition);
     if (task->status == CUZK_OK) {
         memcpy(p->proof, task->proof, sizeof p->proof);
-        if (!engine->setup.simulated)
+        if (engine->setup.verification == WORK_VERIFIED)
             return;
         accept_partition(engine, task);
         if (job->ending == ENDING_VERIFY)

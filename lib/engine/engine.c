@@ -204,7 +204,7 @@ enum cuzk_status engine_open(const struct cuzk_engine_options *options,
         return error_set(err, CUZK_NO_MEMORY, "no memory for an engine");
     engine->setup = *setup;
     engine->opened_ns = clock_now_ns();
-    engine->stats.simulated = setup->simulated;
+    engine->stats.simulated = setup->verification == WORK_SIMULATED;
     engine->stats.journaled = options->state_dir != NULL;
     enum cuzk_status status = fill_engine(engine, options, err);
     if (status != CUZK_OK) {

@@ -38,7 +38,7 @@ struct srs_entry;
 
 /* What the engine keeps for each partition. */
 struct job_partition {
-    void *witness;
+    struct witness *witness;
     struct budget_hold hold;
     uint8_t proof[CUZK_PROOF_BYTES];
     bool redone;      /* its first proof was no good */

@@ -222,22 +222,31 @@ static void count_end(struct cuzk_engine *engine, struct job *job)
             stats->bucket[i]++;
 }
 
+static void log_end(const struct job *job, int64_t ms)
+{
+    if (job->state == JOB_DONE)
+        log_info("engine", "job %s done in %" PRId64 " ms", job->id, ms);
+    else if (job->state == JOB_FAILED)
+        log_error("engine", "job %s failed: %s", job->id, job->error.text);
+    else
+        log_info("engine", "job %s cancelled: %s", job->id, job->error.text);
+}
+
 static void say_end(struct cuzk_engine *engine, const struct job *job)
 {
     struct trace_scope scope = job_scope(job, engine->trace);
     int64_t ms = (int64_t)ms_between(job->accepted_ns, job->done_ns);
     if (job->state == JOB_DONE) {
         trace_emit(&scope, TRACE_JOB_DONE, ms);
-        log_info("engine", "job %s done in %" PRId64 " ms", job->id, ms);
     } else if (job->state == JOB_FAILED) {
         char reason[32];
         (void)snprintf(reason, sizeof reason, "reason=%.20s", cuzk_status_text(job->error.status));
         trace_emit_text(&scope, TRACE_JOB_FAILED, ms, reason);
-        log_error("engine", "job %s failed: %s", job->id, job->error.text);
     } else {
         trace_emit(&scope, TRACE_JOB_CANCELLED, ms);
-        log_info("engine", "job %s cancelled: %s", job->id, job->error.text);
     }
+    if (!engine->setup.quiet)
+        log_end(job, ms);
 }
 
 void core_end_job(struct cuzk_engine *engine, struct job *job, enum job_state state,

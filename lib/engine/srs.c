@@ -191,9 +191,11 @@ static void loaded_or_not(struct cuzk_engine *engine, struct srs_entry *entry,
     if (task->status == CUZK_OK) {
         entry->loaded = task->loaded;
         entry->state = SRS_UNPAID;
-        log_info("engine", "%s: %s parameters loaded%s in %" PRIu64 " ms", entry->circuit_id,
-                 entry->loaded->dev ? "INSECURE DEVELOPMENT" : "published",
-                 entry->loaded->lagrange ? " with Lagrange form" : "", entry->load_ns / 1000000);
+        if (!engine->setup.quiet)
+            log_info("engine", "%s: %s parameters loaded%s in %" PRIu64 " ms", entry->circuit_id,
+                     entry->loaded->dev ? "INSECURE DEVELOPMENT" : "published",
+                     entry->loaded->lagrange ? " with Lagrange form" : "",
+                     entry->load_ns / 1000000);
         return;
     }
     entry->state = SRS_ABSENT;

@@ -128,12 +128,12 @@ static void fake_work_free(struct work *base)
     mem_free(work);
 }
 
-struct fake_witness {
+struct witness {
     struct fake *fake;
 };
 
 static enum cuzk_status fake_synthesize(struct work *base, struct loaded *loaded,
-                                        const struct work_span *span, void **witness,
+                                        const struct work_span *span, struct witness **witness,
                                         struct cuzk_error *err)
 {
     (void)loaded;
@@ -142,7 +142,7 @@ static enum cuzk_status fake_synthesize(struct work *base, struct loaded *loaded
     pass_gate(work->fake, FAKE_SYNTH);
     if (work->fake->synth_status != CUZK_OK)
         return error_set(err, work->fake->synth_status, "fake: cannot synthesize");
-    struct fake_witness *made = mem_alloc(1, sizeof *made);
+    struct witness *made = mem_alloc(1, sizeof *made);
     if (!made)
         return error_set(err, CUZK_NO_MEMORY, "fake: no memory");
     made->fake = work->fake;
@@ -151,16 +151,16 @@ static enum cuzk_status fake_synthesize(struct work *base, struct loaded *loaded
     return CUZK_OK;
 }
 
-static void fake_witness_free(void *witness)
+static void fake_witness_free(struct witness *witness)
 {
-    struct fake_witness *made = witness;
-    count(made->fake, &made->fake->witnesses, -1);
-    mem_free(made);
+    count(witness->fake, &witness->fake->witnesses, -1);
+    mem_free(witness);
 }
 
-static enum cuzk_status fake_prove(struct work *base, struct loaded *loaded, void *witness,
-                                   const struct work_span *span, uint8_t proof[CUZK_PROOF_BYTES],
-                                   uint64_t *device_ns, struct cuzk_error *err)
+static enum cuzk_status fake_prove(struct work *base, struct loaded *loaded,
+                                   struct witness *witness, const struct work_span *span,
+                                   uint8_t proof[CUZK_PROOF_BYTES], uint64_t *device_ns,
+                                   struct cuzk_error *err)
 {
     (void)loaded;
     (void)witness;
@@ -299,8 +299,7 @@ struct cuzk_engine *fake_engine(struct fake *fake, const struct cuzk_engine_opti
         .context = fake,
         .devices = devices,
         .n_devices = fake->n_devices,
-        .simulated = fake->simulated,
-        .results_anyway = fake->results_anyway,
+        .verification = fake->verification,
     };
     struct cuzk_engine_options with_memory = *options;
     if (with_memory.memory_budget_bytes == 0)

@@ -1,4 +1,4 @@
-/* The public interface of parameter files. */
+/* cuzk/params.h: parameter files. */
 #include <cuzk/params.h>
 
 #include "base/bytes.h"

@@ -1,270 +1,284 @@
-/* Proving and verifying in one call, without an engine. */
+/* cuzk/prove.h: a C1 becomes a proof as the only job of an engine in this process. What its phases
+   took is read from the engine's trace. */
 #include <cuzk/prove.h>
 
-#include "prover/residency.h"
+#include "prover/work.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/pool.h"
-#include "vanilla/c1.h"
 
-#include <limits.h>
-#include <stdio.h>
+#include <errno.h>
+#include <semaphore.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
+#include <time.h>
+
+enum {
+    HISTORY_EVENTS = 1 << 14, /* a job of 16 partitions has less than a tenth */
+    PROGRESS_MS = 100,
+};
 
 /* One call under way. */
 struct oneshot {
     const struct cuzk_prove_options *options;
-    struct cuzk_phase_times times;
-    uint64_t start_ns, start_cpu_ns;
-    struct work *work;
-    struct real *real; /* proving only */
-    struct loaded *loaded;
-    struct trace *trace; /* where the device's phases are read from */
+    struct trace *trace;
+    struct residency *residency; /* belongs to the engine */
+    struct cuzk_engine *engine;
+    unsigned n_partitions; /* 0: not known yet */
+    uint64_t n_reported;   /* records of the trace whose progress was reported */
+
+    sem_t ended; /* posted by the engine's thread, after it has written what follows */
+    struct cuzk_error error;
+    uint8_t *proof;
+    size_t proof_len;
 };
 
-static void begin(struct oneshot *shot, const struct cuzk_prove_options *options)
+/* --- What the trace says ---------------------------------------------------------------------- */
+
+/* A phase lies between two events of the same partition. */
+struct phase {
+    enum trace_kind from, to;
+    const char *text;
+};
+
+static const struct phase phases[] = {
+    {TRACE_PARSE_START, TRACE_PARSE_END, "parse"},
+    {TRACE_SRS_LOAD_START, TRACE_SRS_LOAD_END, "load parameters"},
+    {TRACE_CHECK_START, TRACE_CHECK_END, "check"},
+    {TRACE_CHECK_END, TRACE_SYNTH_END, "synthesis"},
+    {TRACE_GPU_START, TRACE_FINISH_END, "proof"},
+    {TRACE_VERIFY_START, TRACE_VERIFY_END, "verification"},
+};
+
+/* From the last event `from` of its partition to the event at `end`, in nanoseconds. */
+static uint64_t ns_between(const struct trace_record *records, enum trace_kind from, size_t end)
 {
-    *shot = (struct oneshot){
-        .options = options, .start_ns = clock_now_ns(), .start_cpu_ns = clock_cpu_ns()};
+    for (size_t i = end; i-- > 0;)
+        if (records[i].kind == from && records[i].partition == records[end].partition)
+            return (uint64_t)(records[end].time_ns - records[i].time_ns);
+    return 0;
 }
 
-static void progress(const struct oneshot *shot, const char *phase, int partition, uint64_t ns)
-{
-    if (shot->options->progress)
-        shot->options->progress(shot->options->progress_context, phase, partition,
-                                shot->work ? shot->work->n_partitions : 0, ns);
-}
-
-static void end(struct oneshot *shot, struct cuzk_phase_times *times)
-{
-    struct rusage usage;
-    shot->times.total_ns = clock_now_ns() - shot->start_ns;
-    shot->times.cpu_ns = clock_cpu_ns() - shot->start_cpu_ns;
-    if (getrusage(RUSAGE_SELF, &usage) == 0)
-        shot->times.peak_rss_bytes = (uint64_t)usage.ru_maxrss << 10;
-    if (times)
-        *times = shot->times;
-    if (shot->loaded)
-        real_unload(shot->loaded);
-    porep_free(shot->work);
-    real_close(shot->real);
-    trace_destroy(shot->trace);
-}
-
-static enum cuzk_status read_c1(struct oneshot *shot, const uint8_t *c1, size_t c1_len,
-                                struct pool *pool, struct cuzk_error *err)
-{
-    const struct cuzk_prove_options *options = shot->options;
-    struct c1_expect expect = {
-        .has_sector_number = options->has_sector_number,
-        .sector_number = options->sector_number,
-        .has_miner_id = options->has_miner_id,
-        .miner_id = options->miner_id,
-    };
-    uint64_t start = clock_now_ns();
-    TRY(porep_read(c1, c1_len, &expect, pool, &shot->work, err));
-    TRY(porep_check_all(shot->work, pool, err));
-    shot->times.parse_ns = clock_now_ns() - start;
-    progress(shot, "parse and check", -1, shot->times.parse_ns);
-    return CUZK_OK;
-}
-
-/* --- Proving ----------------------------------------------------------------------- */
-
-static enum cuzk_status open_backend(struct oneshot *shot, struct cuzk_error *err)
-{
-    struct trace_options recording = {.fd = -1, .history_events = 1u << 14};
-    TRY(trace_create(&recording, &shot->trace, err));
-    struct backend_options options = {.threads = shot->options->threads};
-    TRY(real_open(shot->options->backend, shot->options->param_cache, &options, &shot->real, err));
-    if (!shot->real->backend->makes_proofs)
-        return error_set(err, CUZK_INVALID_ARGUMENT, "backend '%s' makes no proofs",
-                         shot->real->backend->name);
-    return CUZK_OK;
-}
-
-static enum cuzk_status load(struct oneshot *shot, struct cuzk_error *err)
-{
-    const struct shape *shape;
-    uint64_t start = clock_now_ns();
-    TRY(real_shape(shot->real, circuit_by_id(shot->work->circuit_id), &shape, err));
-    shot->times.shape_ns = clock_now_ns() - start;
-    progress(shot, "compile circuit", -1, shot->times.shape_ns);
-    start = clock_now_ns();
-    TRY(real_load(shot->real, shot->work->circuit_id, &shot->loaded, err));
-    shot->times.params_ns = clock_now_ns() - start;
-    progress(shot, "load parameters", -1, shot->times.params_ns);
-    return CUZK_OK;
-}
-
-static enum cuzk_status prove_one(struct oneshot *shot, unsigned partition, uint8_t *proof,
-                                  struct cuzk_error *err)
-{
-    struct real_loaded *loaded = (struct real_loaded *)(void *)shot->loaded;
-    struct witness witness;
-    struct work_span span = {{shot->trace, "prove", (int32_t)partition, 0, 0}, partition, 0};
-    uint64_t start = clock_now_ns();
-    TRY(porep_synthesize_part(shot->work, loaded->shape, &span, shot->real->pool, &witness, err));
-    uint64_t synthesized = clock_now_ns();
-    uint64_t device_ns;
-    enum cuzk_status status =
-        porep_prove(shot->work, shot->loaded, &witness, &span, proof, &device_ns, err);
-    witness_free(&witness);
-    TRY(status);
-    uint64_t proved = clock_now_ns();
-    TRY(porep_verify(shot->work, &loaded->params->vk, partition, proof, err));
-    uint64_t verified = clock_now_ns();
-    shot->times.synthesis_ns += synthesized - start;
-    shot->times.device_ns += proved - synthesized;
-    shot->times.verify_ns += verified - proved;
-    progress(shot, "synthesis", (int)partition, synthesized - start);
-    progress(shot, "proof", (int)partition, proved - synthesized);
-    progress(shot, "verification", (int)partition, verified - proved);
-    return CUZK_OK;
-}
-
-/* Sum of the spans of a kind. Phases of one partition do not overlap with those of another. */
-static uint64_t span_sum(const struct trace_record *records, size_t n, enum trace_span span)
+static uint64_t phase_sum(const struct trace_record *records, size_t n, enum trace_kind from,
+                          enum trace_kind to)
 {
     uint64_t sum = 0;
-    int64_t began = 0;
+    for (size_t i = 0; i < n; i++)
+        if (records[i].kind == to)
+            sum += ns_between(records, from, i);
+    return sum;
+}
+
+static uint64_t span_sum(const struct trace_record *records, size_t n, enum trace_span span)
+{
+    return phase_sum(records, n, trace_start_kind(span), trace_end_kind(span));
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    const struct trace_record *x = a, *y = b;
+    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+/* The time during which a device was at work: spans of a batch overlap and count once. Sorts the
+   records by time. */
+static uint64_t device_time(struct trace_record *records, size_t n)
+{
+    uint64_t sum = 0;
+    unsigned at_work = 0;
+    qsort(records, n, sizeof *records, compare_times);
     for (size_t i = 0; i < n; i++) {
-        if (records[i].kind == 2 * (unsigned)span)
-            began = records[i].time_ns;
-        else if (records[i].kind == 2 * (unsigned)span + 1)
-            sum += (uint64_t)(records[i].time_ns - began);
+        if (i > 0 && at_work > 0)
+            sum += (uint64_t)(records[i].time_ns - records[i - 1].time_ns);
+        at_work += records[i].kind == TRACE_GPU_START;
+        at_work -= at_work > 0 && records[i].kind == TRACE_GPU_END;
     }
     return sum;
 }
 
-static void read_phases(struct oneshot *shot)
+/* Phases that the trace does not have stay 0: the proof is there, only its times are not. */
+static void read_times(const struct oneshot *shot, uint64_t shape_ns,
+                       struct cuzk_phase_times *times)
+{
+    struct trace_record *records;
+    size_t n;
+    times->shape_ns = shape_ns;
+    trace_flush(shot->trace);
+    if (trace_history(shot->trace, &records, &n, NULL) != CUZK_OK)
+        return;
+    uint64_t load_ns = span_sum(records, n, TRACE_SPAN_SRS_LOAD);
+    times->params_ns = load_ns > shape_ns ? load_ns - shape_ns : 0;
+    times->parse_ns =
+        span_sum(records, n, TRACE_SPAN_PARSE) + span_sum(records, n, TRACE_SPAN_CHECK);
+    times->synthesis_ns = phase_sum(records, n, TRACE_CHECK_END, TRACE_SYNTH_END);
+    times->eval_ns = span_sum(records, n, TRACE_SPAN_EVAL);
+    times->ntt_ns = span_sum(records, n, TRACE_SPAN_NTT);
+    for (enum trace_span i = TRACE_SPAN_MSM_H; i <= TRACE_SPAN_MSM_TAILS; i++)
+        times->msm_ns += span_sum(records, n, i);
+    times->finish_ns = span_sum(records, n, TRACE_SPAN_FINISH);
+    times->verify_ns = span_sum(records, n, TRACE_SPAN_VERIFY);
+    times->device_ns = device_time(records, n);
+    mem_free(records);
+}
+
+/* --- Progress --------------------------------------------------------------------------------- */
+
+static void learn_partitions(struct oneshot *shot)
+{
+    struct cuzk_snapshot snapshot;
+    if (shot->n_partitions > 0 || cuzk_engine_snapshot(shot->engine, &snapshot, NULL) != CUZK_OK)
+        return;
+    if (snapshot.n_jobs > 0)
+        shot->n_partitions = snapshot.jobs[0].n_partitions;
+    cuzk_snapshot_free(&snapshot);
+}
+
+static void report_phase(const struct oneshot *shot, const struct phase *phase, int partition,
+                         uint64_t ns)
+{
+    const struct cuzk_prove_options *options = shot->options;
+    if (phase->to == TRACE_SRS_LOAD_END) { /* compiling the circuit is a part of it */
+        uint64_t shape_ns = residency_shapes_ns(shot->residency);
+        options->progress(options->progress_context, "compile circuit", partition,
+                          shot->n_partitions, shape_ns);
+        ns = ns > shape_ns ? ns - shape_ns : 0;
+    }
+    options->progress(options->progress_context, phase->text, partition, shot->n_partitions, ns);
+}
+
+/* Reports the phases that have ended since the last call. */
+static void report_progress(struct oneshot *shot)
 {
     struct trace_record *records;
     size_t n;
     trace_flush(shot->trace);
     if (trace_history(shot->trace, &records, &n, NULL) != CUZK_OK)
-        return; /* the proof is there; only its times are not */
-    shot->times.eval_ns = span_sum(records, n, TRACE_SPAN_EVAL);
-    shot->times.ntt_ns = span_sum(records, n, TRACE_SPAN_NTT);
-    for (enum trace_span i = TRACE_SPAN_MSM_H; i <= TRACE_SPAN_MSM_TAILS; i++)
-        shot->times.msm_ns += span_sum(records, n, i);
-    shot->times.finish_ns = span_sum(records, n, TRACE_SPAN_FINISH);
+        return;
+    learn_partitions(shot); /* known now, if a partition has an event; or the job has failed */
+    for (size_t i = shot->n_reported; i < n; i++)
+        for (size_t k = 0; k < sizeof phases / sizeof phases[0]; k++)
+            if (records[i].kind == phases[k].to &&
+                (records[i].partition < 0 || shot->n_partitions > 0))
+                report_phase(shot, &phases[k], records[i].partition,
+                             ns_between(records, phases[k].from, i));
+    shot->n_reported = n;
     mem_free(records);
 }
 
-static enum cuzk_status prove_all(struct oneshot *shot, uint8_t *proof, struct cuzk_error *err)
+/* --- The job ---------------------------------------------------------------------------------- */
+
+static enum cuzk_status open_engine(struct oneshot *shot, struct cuzk_error *err)
 {
-    for (unsigned p = 0; p < shot->work->n_partitions; p++)
-        if (prove_one(shot, p, proof + (size_t)p * CUZK_PROOF_BYTES, err) != CUZK_OK)
-            return error_prefix(err, "partition %u", p);
-    uint64_t start = clock_now_ns();
-    TRY(porep_verify_all(shot->work, &((struct real_loaded *)(void *)shot->loaded)->params->vk,
-                         proof, err));
-    shot->times.verify_ns += clock_now_ns() - start;
-    read_phases(shot);
-    return CUZK_OK;
+    const struct cuzk_prove_options *options = shot->options;
+    const struct backend_options backend = {.threads = options->threads};
+    const struct trace_options recording = {.fd = -1, .history_events = HISTORY_EVENTS};
+    struct work_setup setup;
+    TRY(trace_create(&recording, &shot->trace, err));
+    TRY(residency_open(options->backend, options->param_cache, &backend, &shot->residency, err));
+    prover_setup(shot->residency, &setup);
+    setup.quiet = true;
+    const struct cuzk_engine_options engine = {.threads = options->threads, .trace = shot->trace};
+    enum cuzk_status status = setup.verification == WORK_VERIFIED
+                                  ? engine_open(&engine, &setup, &shot->engine, err)
+                                  : error_set(err, CUZK_INVALID_ARGUMENT,
+                                              "backend '%s' makes no proofs", options->backend);
+    if (status != CUZK_OK)
+        residency_close(shot->residency);
+    return status;
+}
+
+/* On the engine's thread. */
+static void take_result(void *context, const struct cuzk_result *result)
+{
+    struct oneshot *shot = context;
+    shot->error = result->error;
+    if (result->outcome == CUZK_JOB_COMPLETED) {
+        shot->proof = mem_memdup(result->proof, result->proof_len);
+        shot->proof_len = result->proof_len;
+        if (!shot->proof)
+            error_set(&shot->error, CUZK_NO_MEMORY, "no memory for a proof");
+    } else if (shot->error.status == CUZK_OK) {
+        error_set(&shot->error, CUZK_CANCELLED, "the job was cancelled");
+    }
+    sem_post(&shot->ended);
+}
+
+static void await_end(struct oneshot *shot)
+{
+    bool over = false;
+    while (!over) {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += PROGRESS_MS * 1000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        int failed = shot->options->progress ? sem_clockwait(&shot->ended, CLOCK_MONOTONIC, &until)
+                                             : sem_wait(&shot->ended);
+        over = failed == 0;
+        if (over && shot->proof)
+            shot->n_partitions = (unsigned)(shot->proof_len / CUZK_PROOF_BYTES);
+        if (shot->options->progress)
+            report_progress(shot);
+    }
+}
+
+static enum cuzk_status run_job(struct oneshot *shot, const uint8_t *c1, size_t c1_len,
+                                struct cuzk_error *err)
+{
+    const struct cuzk_prove_options *options = shot->options;
+    const struct cuzk_request request = {
+        .kind = CUZK_POREP,
+        .has_sector_number = options->has_sector_number,
+        .sector_number = options->sector_number,
+        .has_miner_id = options->has_miner_id,
+        .miner_id = options->miner_id,
+        .payloads = &c1,
+        .payload_lens = &c1_len,
+        .n_payloads = 1,
+    };
+    char id[CUZK_JOB_ID_BYTES];
+    TRY(cuzk_engine_submit(shot->engine, &request, id, NULL, NULL, err));
+    TRY(cuzk_engine_watch(shot->engine, id, 0, take_result, shot, NULL, err));
+    await_end(shot);
+    if (shot->error.status != CUZK_OK && err)
+        *err = shot->error;
+    return shot->error.status;
 }
 
 enum cuzk_status cuzk_prove_c1(const struct cuzk_prove_options *options, const uint8_t *c1,
                                size_t c1_len, uint8_t **proof, size_t *proof_len,
                                struct cuzk_phase_times *times, struct cuzk_error *err)
 {
-    struct oneshot shot;
-    uint8_t *made = NULL;
-    begin(&shot, options);
-    enum cuzk_status status = open_backend(&shot, err);
-    if (status == CUZK_OK)
-        status = read_c1(&shot, c1, c1_len, shot.real->pool, err);
-    if (status == CUZK_OK)
-        status = load(&shot, err);
+    const uint64_t start_ns = clock_now_ns(), start_cpu_ns = clock_cpu_ns();
+    struct oneshot shot = {.options = options};
+    struct cuzk_phase_times taken = {0};
+    struct rusage usage;
+    sem_init(&shot.ended, 0, 0);
+    enum cuzk_status status = open_engine(&shot, err);
     if (status == CUZK_OK) {
-        *proof_len = (size_t)shot.work->n_partitions * CUZK_PROOF_BYTES;
-        made = mem_zalloc(*proof_len, 1);
-        status = made ? prove_all(&shot, made, err)
-                      : error_set(err, CUZK_NO_MEMORY, "no memory for a proof");
+        status = run_job(&shot, c1, c1_len, err);
+        uint64_t shape_ns = residency_shapes_ns(shot.residency);
+        cuzk_engine_close(shot.engine);
+        read_times(&shot, shape_ns, &taken);
     }
-    end(&shot, times);
-    if (status != CUZK_OK) {
-        mem_free(made);
-        return status;
+    trace_destroy(shot.trace);
+    sem_destroy(&shot.ended);
+    taken.total_ns = clock_now_ns() - start_ns;
+    taken.cpu_ns = clock_cpu_ns() - start_cpu_ns;
+    if (getrusage(RUSAGE_SELF, &usage) == 0)
+        taken.peak_rss_bytes = (uint64_t)usage.ru_maxrss << 10;
+    if (times)
+        *times = taken;
+    if (status == CUZK_OK) {
+        *proof = shot.proof;
+        *proof_len = shot.proof_len;
     }
-    *proof = made;
-    return CUZK_OK;
+    return status;
 }
 
 void cuzk_proof_free(uint8_t *proof)
 {
     mem_free(proof);
-}
-
-/* --- Verifying --------------------------------------------------------------------- */
-
-/* The .vk file, or the key at the head of the .params file. */
-static enum cuzk_status read_vk(const char *folder, const struct circuit_info *circuit,
-                                struct vk *vk, struct cuzk_error *err)
-{
-    char path[PATH_MAX];
-    if (!folder || !folder[0])
-        return error_set(err, CUZK_INVALID_ARGUMENT,
-                         "param_cache: the folder of parameters is missing");
-    int len = snprintf(path, sizeof path, "%s/%s.vk", folder, circuit->params_name);
-    if (len >= (int)sizeof path - 8)
-        return error_set(err, CUZK_BAD_PARAMS, "%s: folder name too long", circuit->id);
-    if (access(path, F_OK) != 0)
-        snprintf(path, sizeof path, "%s/%s.params", folder, circuit->params_name);
-    TRY(vk_read(path, vk, err));
-    enum cuzk_status status = vk_match_circuit(vk, params_in_dev_folder(path), path, circuit, err);
-    if (status != CUZK_OK)
-        vk_free(vk);
-    return status;
-}
-
-static enum cuzk_status verify_all(struct oneshot *shot, const struct vk *vk, const uint8_t *proof,
-                                   size_t proof_len, struct cuzk_error *err)
-{
-    unsigned n = shot->work->n_partitions;
-    if (proof_len != (size_t)n * CUZK_PROOF_BYTES)
-        return error_set(err, CUZK_INVALID_ARGUMENT,
-                         "proof: %zu bytes, %zu expected for %u partitions", proof_len,
-                         (size_t)n * CUZK_PROOF_BYTES, n);
-    struct cuzk_error whole;
-    enum cuzk_status status = porep_verify_all(shot->work, vk, proof, &whole);
-    if (status != CUZK_VERIFY_FAILED) {
-        if (status != CUZK_OK && err)
-            *err = whole;
-        return status;
-    }
-    for (unsigned p = 0; p < n; p++) /* which one is it? */
-        if (porep_verify(shot->work, vk, p, proof + (size_t)p * CUZK_PROOF_BYTES, err) != CUZK_OK)
-            return error_prefix(err, "partition %u of %u", p, n);
-    if (err)
-        *err = whole;
-    return status;
-}
-
-enum cuzk_status cuzk_verify_c1(const struct cuzk_prove_options *options, const uint8_t *c1,
-                                size_t c1_len, const uint8_t *proof, size_t proof_len,
-                                struct cuzk_phase_times *times, struct cuzk_error *err)
-{
-    struct oneshot shot;
-    struct vk vk = {0};
-    begin(&shot, options);
-    struct pool *pool = pool_new(options->threads);
-    enum cuzk_status status = pool ? read_c1(&shot, c1, c1_len, pool, err)
-                                   : error_set(err, CUZK_NO_MEMORY, "no memory for threads");
-    if (status == CUZK_OK)
-        status = read_vk(options->param_cache, circuit_by_id(shot.work->circuit_id), &vk, err);
-    if (status == CUZK_OK) {
-        uint64_t start = clock_now_ns();
-        status = verify_all(&shot, &vk, proof, proof_len, err);
-        shot.times.verify_ns = clock_now_ns() - start;
-        vk_free(&vk);
-    }
-    end(&shot, times);
-    pool_free(pool);
-    return status;
 }

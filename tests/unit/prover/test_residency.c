@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/mem.h"
+#include "base/pointer.h"
 #include "prover/residency.h"
 
 #include <cuzk/params.h>
@@ -16,7 +18,7 @@
 
 static const char circuit_id[] = "wpost-2k";
 
-static char folder[] = "/tmp/cuzk-real-XXXXXX";
+static char folder[] = "/tmp/cuzk-residency-XXXXXX";
 static char form_path[PATH_MAX], log_path[64];
 
 /* --- A backend that remembers the key ---------------------------------------------- */
@@ -40,22 +42,22 @@ static enum cuzk_status load(struct backend_device *device, const struct shape *
 
 static struct backend remembering;
 
-static struct real *open_real(void)
+static struct residency *open_residency(void)
 {
     const struct backend_options options = {.threads = 1};
-    struct real *real;
+    struct residency *residency;
     struct cuzk_error err;
-    assert_ok(real_open("cpu", folder, &options, &real, &err), err);
-    remembering = *real->backend;
+    assert_ok(residency_open("cpu", folder, &options, &residency, &err), err);
+    remembering = *residency->backend;
     remembering.load = load;
     remembering.uses_lagrange = true;
-    real->backend = &remembering;
+    residency->backend = &remembering;
     memset(&seen, 0, sizeof seen);
-    return real;
+    return residency;
 }
 
 /* What is logged meanwhile goes to a file. */
-static struct real_loaded *load_and_log(struct real *real, char log[2048])
+static struct resident_circuit *load_and_log(struct residency *residency, char log[2048])
 {
     struct loaded *loaded;
     struct cuzk_error err;
@@ -64,7 +66,7 @@ static struct real_loaded *load_and_log(struct real *real, char log[2048])
     int fd = open(log_path, O_RDWR | O_CREAT | O_TRUNC, 0600);
     assert_true(kept >= 0 && fd >= 0);
     dup2(fd, STDERR_FILENO);
-    enum cuzk_status status = real_load(real, circuit_id, &loaded, &err);
+    enum cuzk_status status = residency_load(residency, circuit_id, &loaded, &err);
     fflush(stderr);
     dup2(kept, STDERR_FILENO);
     ssize_t len = pread(fd, log, 2047, 0);
@@ -72,7 +74,7 @@ static struct real_loaded *load_and_log(struct real *real, char log[2048])
     close(fd);
     close(kept);
     assert_ok(status, err);
-    return (struct real_loaded *)(void *)loaded;
+    return CONTAINER_OF(loaded, struct resident_circuit, base);
 }
 
 /* --- Forms ------------------------------------------------------------------------- */
@@ -98,14 +100,14 @@ static void without_a_form_nothing_is_said(void **state)
     (void)state;
     char log[2048];
     unlink(form_path);
-    struct real *real = open_real();
-    struct real_loaded *loaded = load_and_log(real, log);
+    struct residency *residency = open_residency();
+    struct resident_circuit *loaded = load_and_log(residency, log);
     assert_null(seen.key.lagrange.h);
     assert_false(loaded->base.lagrange);
     assert_int_equal(loaded->base.mapped_bytes, loaded->params->bytes);
     assert_string_equal(log, "");
-    real_unload(&loaded->base);
-    real_close(real);
+    residency_unload(&loaded->base);
+    residency_close(residency);
 }
 
 static void a_backend_without_use_for_forms_gets_none(void **state)
@@ -113,15 +115,15 @@ static void a_backend_without_use_for_forms_gets_none(void **state)
     (void)state;
     char log[2048];
     write_form(0);
-    struct real *real = open_real();
+    struct residency *residency = open_residency();
     remembering.uses_lagrange = false;
-    struct real_loaded *loaded = load_and_log(real, log);
+    struct resident_circuit *loaded = load_and_log(residency, log);
     assert_null(seen.key.lagrange.h);
     assert_false(loaded->base.lagrange);
     assert_int_equal(loaded->base.mapped_bytes, loaded->params->bytes);
     assert_string_equal(log, "");
-    real_unload(&loaded->base);
-    real_close(real);
+    residency_unload(&loaded->base);
+    residency_close(residency);
 }
 
 static void devices_get_the_form_that_is_there(void **state)
@@ -131,8 +133,8 @@ static void devices_get_the_form_that_is_there(void **state)
     struct stat info;
     struct cuzk_error err;
     write_form(0);
-    struct real *real = open_real();
-    struct real_loaded *loaded = load_and_log(real, log);
+    struct residency *residency = open_residency();
+    struct resident_circuit *loaded = load_and_log(residency, log);
     assert_true(loaded->base.lagrange);
     assert_non_null(seen.key.lagrange.h);
     assert_int_equal(seen.key.lagrange.h[0], 'h');
@@ -141,13 +143,13 @@ static void devices_get_the_form_that_is_there(void **state)
     assert_int_equal(stat(form_path, &info), 0);
     assert_int_equal(loaded->base.mapped_bytes, loaded->params->bytes + (size_t)info.st_size);
     assert_string_equal(log, "");
-    assert_ok(real_check(&loaded->base, &err), err);
+    assert_ok(residency_check(&loaded->base, &err), err);
     /* Written to under the map: as with the parameters, it must be loaded again. */
     assert_int_equal(truncate(form_path, 4096), 0);
-    assert_int_equal(real_check(&loaded->base, &err), CUZK_BAD_PARAMS);
+    assert_int_equal(residency_check(&loaded->base, &err), CUZK_BAD_PARAMS);
     assert_non_null(strstr(err.text, form_path));
-    real_unload(&loaded->base);
-    real_close(real);
+    residency_unload(&loaded->base);
+    residency_close(residency);
 }
 
 /* Proofs do not need it: the work goes on, and one line says what is wrong. */
@@ -157,8 +159,8 @@ static void a_bad_form_is_told_and_left_out(void **state)
     char log[2048];
     struct cuzk_error err;
     write_form(1);
-    struct real *real = open_real();
-    struct real_loaded *loaded = load_and_log(real, log);
+    struct residency *residency = open_residency();
+    struct resident_circuit *loaded = load_and_log(residency, log);
     assert_int_equal(seen.n_loads, 1);
     assert_null(seen.key.lagrange.h);
     assert_false(loaded->base.lagrange);
@@ -168,9 +170,9 @@ static void a_bad_form_is_told_and_left_out(void **state)
     assert_non_null(strstr(log, "wpost-2k: proving goes on without the Lagrange form"));
     assert_non_null(strstr(log, form_path));
     assert_ptr_equal(strchr(log, '\n'), log + strlen(log) - 1);
-    assert_ok(real_check(&loaded->base, &err), err);
-    real_unload(&loaded->base);
-    real_close(real);
+    assert_ok(residency_check(&loaded->base, &err), err);
+    residency_unload(&loaded->base);
+    residency_close(residency);
 }
 
 static void a_form_with_a_bad_point_is_left_out(void **state)
@@ -178,17 +180,17 @@ static void a_form_with_a_bad_point_is_left_out(void **state)
     (void)state;
     char log[2048];
     write_form(0);
-    struct real *real = open_real();
+    struct residency *residency = open_residency();
     seen.refuses_forms = true;
-    struct real_loaded *loaded = load_and_log(real, log);
+    struct resident_circuit *loaded = load_and_log(residency, log);
     assert_int_equal(seen.n_loads, 2);
     assert_null(seen.key.lagrange.h);
     assert_false(loaded->base.lagrange);
     assert_int_equal(loaded->base.devices, 1);
     assert_non_null(strstr(log, "without the Lagrange form"));
     assert_non_null(strstr(log, "1 are not on the curve"));
-    real_unload(&loaded->base);
-    real_close(real);
+    residency_unload(&loaded->base);
+    residency_close(residency);
 }
 
 static int make_parameters(void **state)
@@ -223,5 +225,5 @@ int main(void)
         cmocka_unit_test(a_bad_form_is_told_and_left_out),
         cmocka_unit_test(a_form_with_a_bad_point_is_left_out),
     };
-    return cmocka_run_group_tests_name("real", tests, make_parameters, remove_parameters);
+    return cmocka_run_group_tests_name("residency", tests, make_parameters, remove_parameters);
 }
