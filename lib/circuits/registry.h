@@ -28,6 +28,10 @@ const struct circuit_info *circuit_find(enum cuzk_proof_kind kind, uint64_t sect
 /* By id, case-sensitive. */
 const struct circuit_info *circuit_by_id(const char *id);
 
+/* For tests: one more circuit, the last of the table, with its program for any values. NULL takes
+   it out again. Both stay the caller's, and nothing else may use the table meanwhile. */
+void circuit_add(const struct circuit_info *circuit, const struct circuit_program *blank);
+
 /* Compiles the circuit's shape. Takes up to about 2 s for the largest; the caller keeps the
    result. */
 enum cuzk_status circuit_shape(const struct circuit_info *circuit, struct shape **out,

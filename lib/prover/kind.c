@@ -52,9 +52,7 @@ void kind_free(struct kind_work *work)
         work->kind->free(work);
 }
 
-const struct proof_kind *kind_replace(enum cuzk_proof_kind number, const struct proof_kind *kind)
+void kind_replace(enum cuzk_proof_kind number, const struct proof_kind *kind)
 {
-    const struct proof_kind *before = kinds[number - 1];
     kinds[number - 1] = kind;
-    return before;
 }

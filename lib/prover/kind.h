@@ -50,9 +50,9 @@ enum cuzk_status kind_parse(const struct request *request, struct pool *pool,
                             struct kind_work **out, struct cuzk_error *err);
 void kind_free(struct kind_work *work);
 
-/* For tests: serves the kind of this number as the entry says (NULL: not at all). Returns what was
-   there before. Not while an engine is open. */
-const struct proof_kind *kind_replace(enum cuzk_proof_kind number, const struct proof_kind *kind);
+/* For tests: serves the kind of this number as the entry says (NULL: not at all). Not
+   while an engine is asked for a proof. */
+void kind_replace(enum cuzk_proof_kind number, const struct proof_kind *kind);
 
 /* The kinds, one in each file of kinds/. */
 extern const struct proof_kind kind_porep;

@@ -1,5 +1,5 @@
-/* What stays loaded while an engine is open: the devices of a backend, and on them the circuits with
-   their parameters. Private to lib/prover. */
+/* What stays loaded while an engine is open: the devices of a backend, and on them the circuits
+   with their parameters. Private to lib/prover. */
 #ifndef PROVER_RESIDENCY_H
 #define PROVER_RESIDENCY_H
 

@@ -34,9 +34,8 @@ struct bench_request {
     size_t n_payloads;
 };
 
-/* Kind by its name (cuzk/kind.h) or an alias (porep, porep-c2, seal-commit; snap, snap-deals, update; wpost,
-   window-post, windowpost; winning, winning-post, winningpost), case-insensitive; 0 for anything
-   else. */
+/* Kind by its name (cuzk/kind.h) or an alias (porep-c2, seal-commit; snap-deals, update;
+   window-post, windowpost; winning-post, winningpost), case-insensitive; 0 for anything else. */
 uint32_t bench_kind(const char *name);
 
 /* Reads the file of --c1: a C1 or its wrapper, sent unchanged. The sector number comes from the

@@ -219,8 +219,8 @@ static void await_end(struct oneshot *shot)
         over = failed == 0;
         if (over && shot->proof)
             shot->n_partitions = (unsigned)(shot->proof_len / CUZK_PROOF_BYTES);
-        if (shot->options->progress)
-            report_progress(shot);
+        if (shot->options->progress && (!over || shot->proof))
+            report_progress(shot); /* not the phase that failed */
     }
 }
 
