@@ -92,7 +92,7 @@ struct work_device {
 
 /* What becomes of the proofs that devices make. */
 enum work_verification {
-    WORK_VERIFIED, /* each is verified, then all of a job together; only good ones leave */
+    WORK_VERIFIED,  /* each is verified, then all of a job together; only good ones leave */
     WORK_SIMULATED, /* they are made up and not looked at; a job fails with a text that says so */
 };
 
