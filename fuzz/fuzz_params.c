@@ -1,4 +1,4 @@
-/* Bytes as a .params file and as a .vk file: opened, checked, digested. */
+/* Any bytes as a .params file and as a .vk file, which are opened, checked and digested. */
 #include "fuzz.h"
 
 #include "base/check.h"

@@ -1,5 +1,5 @@
-/* Bytes as proofs and public inputs: the first byte chooses how many inputs follow, then come
-   proofs. What decodes must encode to the same bytes; verification must give a verdict. */
+/* Any bytes as public inputs and proofs. The first byte sets the number of inputs that follow; then
+   come proofs. What decodes must encode to the same bytes, and verification must give a verdict. */
 #include "fuzz.h"
 
 #include "base/check.h"
@@ -7,7 +7,7 @@
 
 enum { INPUTS_MAX = 3 };
 
-/* A key like no circuit's: of generators only. */
+/* A key of generators only, which no circuit has. */
 static void make_vk(struct vk *vk, struct g1_affine *ic)
 {
     const struct g1_affine *g1 = g1_generator();

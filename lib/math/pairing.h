@@ -1,4 +1,4 @@
-/* Products of pairings, Π e(P_i, Q_i): what a verifier compares with 1 (the specification, part
+/* Products of pairings, Π e(P_i, Q_i): what a verifier compares with 1 (docs/spec/groth16.md, part
    A.10). */
 #ifndef MATH_PAIRING_H
 #define MATH_PAIRING_H

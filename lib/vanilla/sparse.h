@@ -1,6 +1,6 @@
-/* Sectors of which only the opened nodes exist, "cuzk-sparse-v1" (defined in
-   vectors/sparse/README.md, whose step numbers the code names): in interactive PoRep the challenges
-   do not depend on comm_r, so they are known before the first label, and all that no opening enters
+/* Made-up sectors of which only the opened nodes exist, "cuzk-sparse-v1". vectors/sparse/README.md
+   defines them; the code names its step numbers. In interactive PoRep the challenges do not depend
+   on comm_r, so they are known before the first label is made, and every value that no opening uses
    can be filler. */
 #ifndef VANILLA_SPARSE_H
 #define VANILLA_SPARSE_H
@@ -23,9 +23,9 @@ struct sparse_sector {
     struct sparse_tree tree_r;
 };
 
-/* Makes the sector for any interactive proof, or for a synthetic one of 2 KiB (there all nodes are
-   labelled). seed NULL: the definition's, which knows the V1_1 proofs. On failure there is nothing
-   to free. */
+/* Makes the sector for any interactive proof, or for a synthetic one of 2 KiB, for which all nodes
+   are labelled. seed NULL: the seed of the definition, which is for the V1_1 proofs. On failure
+   there is nothing to free. */
 enum cuzk_status sparse_make(struct sparse_sector *sector, const struct seal_proof *proof,
                              const uint8_t *seed, struct cuzk_error *err);
 void sparse_free(struct sparse_sector *sector);
@@ -37,5 +37,9 @@ void sparse_label(const struct sparse_sector *sector, unsigned layer, uint64_t n
 /* Writes the sector's C1 (step 8). */
 enum cuzk_status sparse_write(const struct sparse_sector *sector, cuzk_write_fn *write,
                               void *context, struct cuzk_error *err);
+
+/* All of it: cuzk_gen_c1 of cuzk/dev.h. */
+enum cuzk_status sparse_gen_c1(uint64_t sector_bytes, const uint8_t *seed, cuzk_write_fn *write,
+                               void *context, struct cuzk_error *err);
 
 #endif

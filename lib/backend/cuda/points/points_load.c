@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Sizes and number of threads: where a mapped file went fastest (docs/performance-gpu.md). */
+/* Sizes and number of threads: where a mapped file went fastest (docs/internals/gpu-log.md). */
 enum { THREADS_DEFAULT = 8, PIECES = 3, PIECE_BYTES = 16 << 20, SLICE_BYTES = 1 << 20 };
 
 /* The bytes of a chunk go through pinned memory in pieces, which several threads copy in slices:
