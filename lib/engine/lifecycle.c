@@ -435,7 +435,7 @@ static enum cuzk_status restore_job(void *context, const struct journal_job *fro
                                     struct cuzk_error *err)
 {
     struct cuzk_engine *engine = context;
-    bool known_kind = from->kind >= CUZK_POREP && from->kind <= CUZK_WINNING_POST;
+    bool known_kind = from->kind >= 1 && from->kind <= CUZK_PROOF_KINDS;
     if (!known_kind || strlen(from->request_id) > CUZK_REQUEST_ID_MAX)
         return error_set(err, CUZK_IO, "journal: job %" PRIu64 " makes no sense", from->number);
     struct job *job = core_add_job(engine, from->request_id, from->priority, from->number);

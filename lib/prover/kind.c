@@ -25,9 +25,8 @@ static void list_served(char *out, size_t out_bytes)
 
 const struct proof_kind *kind_find(enum cuzk_proof_kind number, struct cuzk_error *err)
 {
-    const unsigned i = (unsigned)number - 1;
-    if (i < CUZK_PROOF_KINDS && kinds[i])
-        return kinds[i];
+    if (number >= 1 && number <= CUZK_PROOF_KINDS && kinds[number - 1])
+        return kinds[number - 1];
     char served[128];
     list_served(served, sizeof served);
     error_set(err, CUZK_UNSUPPORTED, "proof_kind: %s is not supported, %s",

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --- Opening ----------------------------------------------------------------------- */
+/* --- Opening ---------------------------------------------------------------------------------- */
 
 /* Never the simulation, and the processor only where there is no card: a fallback that nobody asked
    for is said aloud. */
@@ -99,7 +99,7 @@ void residency_close(struct residency *residency)
     mem_free(residency);
 }
 
-/* --- Parameters -------------------------------------------------------------------- */
+/* --- Parameters ------------------------------------------------------------------------------- */
 
 enum cuzk_status residency_params_present(const struct residency *residency,
                                           const struct circuit_info *circuit,

@@ -38,7 +38,7 @@ static const struct kind_alias aliases[] = {
 
 uint32_t bench_kind(const char *name)
 {
-    for (uint32_t kind = CUZK_POREP; kind <= CUZK_PROOF_KINDS; kind++) {
+    for (uint32_t kind = 1; kind <= CUZK_PROOF_KINDS; kind++) {
         if (strcasecmp(name, cuzk_proof_kind_name((enum cuzk_proof_kind)kind)) == 0)
             return kind;
     }

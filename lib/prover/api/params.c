@@ -50,7 +50,7 @@ static enum cuzk_status open_device(const struct backend *backend,
     return status;
 }
 
-/* --- Listing --------------------------------------------------------------------------------- */
+/* --- Listing ---------------------------------------------------------------------------------- */
 
 /* Size of one of a circuit's files; false if there is none. */
 static bool find_file(const char *folder, const struct circuit_info *circuit, enum key_file file,
@@ -89,7 +89,7 @@ bool cuzk_params_folder_is_dev(const char *folder)
     return path_in(folder, "", path, NULL) == CUZK_OK && params_in_dev_folder(path);
 }
 
-/* --- Checking -------------------------------------------------------------------------------- */
+/* --- Checking --------------------------------------------------------------------------------- */
 
 static void fill_report(struct cuzk_params_report *report, const struct params *params)
 {
@@ -212,7 +212,7 @@ enum cuzk_status cuzk_params_check_file(const char *path, enum cuzk_params_depth
     return status;
 }
 
-/* --- Generating ------------------------------------------------------------------------------ */
+/* --- Generating ------------------------------------------------------------------------------- */
 
 /* Is there a file named as the network names parameters? */
 static bool holds_parameters(const char *folder)
@@ -284,7 +284,7 @@ enum cuzk_status cuzk_params_generate(const char *folder, const char *id, unsign
     return status;
 }
 
-/* --- The Lagrange form ----------------------------------------------------------------------- */
+/* --- The Lagrange form ------------------------------------------------------------------------ */
 
 /* Makes the file of a key's form. */
 typedef enum cuzk_status make_form_fn(const struct params *params, const struct shape *shape,

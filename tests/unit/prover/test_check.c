@@ -31,7 +31,7 @@ static atomic_uint witnesses; /* alive */
 static atomic_uint proved;    /* partitions, ever */
 static char folder[] = "/tmp/cuzk-check-XXXXXX";
 
-/* --- Input ------------------------------------------------------------------------- */
+/* --- Input ------------------------------------------------------------------------------------ */
 
 static int set_up(void **state)
 {
@@ -78,7 +78,7 @@ static struct cuzk_error fault_of(const struct text *text, unsigned partition)
     return err;
 }
 
-/* --- The work ---------------------------------------------------------------------- */
+/* --- The work --------------------------------------------------------------------------------- */
 
 static enum cuzk_status admit(void *context, const struct request *request,
                               char circuit_id[WORK_CIRCUIT_ID_BYTES], struct cuzk_error *err)
@@ -229,7 +229,7 @@ static void submit(struct cuzk_engine *engine, const struct text *text,
     assert_ok(cuzk_engine_submit(engine, &request, job_id, NULL, NULL, &err), err);
 }
 
-/* --- Tests ------------------------------------------------------------------------- */
+/* --- Tests ------------------------------------------------------------------------------------ */
 
 static void assert_failed_with(const struct fake_result *result, const struct cuzk_error *fault)
 {

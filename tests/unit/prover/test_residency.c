@@ -21,7 +21,7 @@ static const char circuit_id[] = "wpost-2k";
 static char folder[] = "/tmp/cuzk-residency-XXXXXX";
 static char form_path[PATH_MAX], log_path[64];
 
-/* --- A backend that remembers the key ---------------------------------------------- */
+/* --- A backend that remembers the key --------------------------------------------------------- */
 
 static struct {
     bool refuses_forms; /* as a device that finds a bad point */
@@ -77,7 +77,7 @@ static struct resident_circuit *load_and_log(struct residency *residency, char l
     return CONTAINER_OF(loaded, struct resident_circuit, base);
 }
 
-/* --- Forms ------------------------------------------------------------------------- */
+/* --- Forms ------------------------------------------------------------------------------------ */
 
 static void write_form(size_t cut)
 {
