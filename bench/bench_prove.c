@@ -84,9 +84,9 @@ static void prepare(struct work *work, const char *c1_path, const char *params_p
 
 static void prove(const struct work *work)
 {
-    const struct trace_scope scope = TRACE_SCOPE(NULL, "bench");
     struct circuit_program program = {porep_synthesize, c1_partition(work->c1, 0)};
     struct witness witness;
+    const struct backend_partition partition = {.witness = &witness};
     struct blinding blinding;
     struct proof proof;
     struct cuzk_error err;
@@ -95,8 +95,8 @@ static void prove(const struct work *work)
     step_end(&step);
     step = step_start("prove");
     need(blinding_random(&blinding, &err), &err);
-    need(prove_partition(work->backend, work->circuit, &work->params->vk, &witness, &blinding,
-                         &scope, &proof, NULL, &err),
+    need(prove_partition(work->backend, work->circuit, &work->params->vk, &partition, &blinding,
+                         &proof, NULL, &err),
          &err);
     step_end(&step);
     step = step_start("verify");

@@ -3,7 +3,8 @@
 #include "fuzz.h"
 
 #include "base/check.h"
-#include "waterfall/analysis.h"
+#include "waterfall/analyse.h"
+#include "waterfall/render.h"
 
 static void check_sums(const struct waterfall_report *report)
 {

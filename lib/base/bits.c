@@ -29,7 +29,7 @@ size_t bitmap_count(const struct bitmap *map)
     return count;
 }
 
-/* 64 bits of the map from bit `at` on; those beyond n_bits may be anything. */
+/* The 64 bits of the map from bit `at` on. Those beyond n_bits are undefined. */
 static uint64_t bits_at(const uint64_t *words, size_t n_bits, size_t at)
 {
     size_t word = at / 64;

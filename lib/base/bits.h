@@ -22,7 +22,7 @@ static inline bool bit_get(const uint64_t *words, size_t i)
     return (words[i / 64] >> (i % 64) & 1) != 0;
 }
 
-/* to[to_at … +count) |= from[from_at … +count); from has n_from bits. */
+/* to[to_at … to_at + count) |= from[from_at … from_at + count). `from` holds n_from bits. */
 void bits_or(uint64_t *to, size_t to_at, const uint64_t *from, size_t n_from, size_t from_at,
              size_t count);
 

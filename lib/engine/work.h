@@ -35,6 +35,7 @@ struct work {
 /* One partition on its way. */
 struct work_span {
     struct trace_scope scope; /* label, partition; worker and device while it is proved */
+    uint64_t job;             /* number of the job: no other job of this process has it */
     unsigned partition;
     unsigned device; /* where it is proved */
 };

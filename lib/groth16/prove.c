@@ -52,19 +52,19 @@ static void assemble(struct g1 *a, struct g2 *b, struct g1 *c, const struct vk *
 }
 
 enum cuzk_status prove_partition(const struct backend *backend, struct backend_circuit *circuit,
-                                 const struct vk *vk, const struct witness *witness,
-                                 const struct blinding *blinding, const struct trace_scope *scope,
-                                 struct proof *out, uint64_t *device_ns, struct cuzk_error *err)
+                                 const struct vk *vk, const struct backend_partition *partition,
+                                 const struct blinding *blinding, struct proof *out,
+                                 uint64_t *device_ns, struct cuzk_error *err)
 {
     struct backend_sums sums;
-    TRY(backend->prove(circuit, witness, scope, &sums, err));
+    TRY(backend->prove(circuit, partition, &sums, err));
     if (device_ns)
         *device_ns = sums.device_ns;
     if (!backend->makes_proofs) {
         memset(out, 0, sizeof *out);
         return CUZK_OK;
     }
-    const uint64_t start = trace_begin(scope, TRACE_SPAN_FINISH);
+    const uint64_t start = trace_begin(&partition->scope, TRACE_SPAN_FINISH);
     struct g1 a;
     struct g2 b;
     struct g1 c;
@@ -81,6 +81,6 @@ enum cuzk_status prove_partition(const struct backend *backend, struct backend_c
         g2_to_affine(&out->b, &b);
         g1_to_affine(&out->c, &c);
     }
-    trace_end_timed(scope, TRACE_SPAN_FINISH, start);
+    trace_end_timed(&partition->scope, TRACE_SPAN_FINISH, start);
     return status;
 }

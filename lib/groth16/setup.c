@@ -14,7 +14,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-/* --- Development trapdoors ------------------------------------------------------------------- */
+/* --- Development trapdoors -------------------------------------------------------------------- */
 
 void setup_dev_scalar(struct fr *out, const char *name)
 {
@@ -36,7 +36,7 @@ void setup_dev_trapdoor(struct setup_trapdoor *out)
     setup_dev_scalar(&out->tau, "tau");
 }
 
-/* --- What is written ------------------------------------------------------------------------- */
+/* --- What is written -------------------------------------------------------------------------- */
 
 struct setup {
     const struct shape *shape;
@@ -56,13 +56,13 @@ struct setup {
 /* The share of the whole that the columns take: measured, for progress only. */
 static const double columns_share = 0.05;
 
-static void tell(struct setup *setup, double done, const char *what)
+static void report_progress(struct setup *setup, double done, const char *what)
 {
     if (setup->progress)
         setup->progress(setup->progress_context, done, what);
 }
 
-/* --- Scalars --------------------------------------------------------------------------------- */
+/* --- Scalars ---------------------------------------------------------------------------------- */
 
 struct combination {
     struct columns *columns;
@@ -179,7 +179,7 @@ static enum cuzk_status make_scalars(struct setup *setup, struct cuzk_error *err
     return CUZK_OK;
 }
 
-/* --- Layout and tables ----------------------------------------------------------------------- */
+/* --- Layout and tables ------------------------------------------------------------------------ */
 
 static void lay_out(struct setup *setup)
 {
@@ -203,7 +203,7 @@ static enum cuzk_status make_tables(struct setup *setup, struct cuzk_error *err)
                              &setup->g2, err);
 }
 
-/* --- The verifying key ----------------------------------------------------------------------- */
+/* --- The verifying key ------------------------------------------------------------------------ */
 
 static enum cuzk_status make_vk(const struct setup *setup, uint8_t *bytes, struct cuzk_error *err)
 {
@@ -234,7 +234,7 @@ static enum cuzk_status make_vk(const struct setup *setup, uint8_t *bytes, struc
     return status;
 }
 
-/* --- The vectors ----------------------------------------------------------------------------- */
+/* --- The vectors ------------------------------------------------------------------------------ */
 
 static enum cuzk_status write_vectors(const struct setup *setup, struct cuzk_error *err)
 {
@@ -256,7 +256,7 @@ static enum cuzk_status write_vectors(const struct setup *setup, struct cuzk_err
     return multiples_write(&writer, setup->vectors, KEY_VECTORS, err);
 }
 
-/* --- All together ---------------------------------------------------------------------------- */
+/* --- All together ----------------------------------------------------------------------------- */
 
 static enum cuzk_status check_trapdoor(const struct setup_trapdoor *trapdoor,
                                        struct cuzk_error *err)
@@ -311,11 +311,11 @@ enum cuzk_status setup_write(const struct shape *shape, const struct setup_trapd
         .progress = progress,
         .progress_context = progress_context,
     };
-    tell(&setup, 0, "columns");
+    report_progress(&setup, 0, "columns");
     enum cuzk_status status = make_scalars(&setup, err);
     if (status == CUZK_OK) {
         lay_out(&setup);
-        tell(&setup, columns_share, "tables");
+        report_progress(&setup, columns_share, "tables");
         status = make_tables(&setup, err);
     }
     if (status == CUZK_OK)

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "groth16/columns.h"
-#include "groth16/lagrange_file.h"
+#include "key/lagrange_file.h"
 #include "groth16/multiples.h"
 
 /* The share of the whole that the columns take: measured, for progress only. */
@@ -31,13 +31,13 @@ struct form {
     struct fixed_base_g1 *table;
 };
 
-static void tell(const struct form *form, double done, const char *what)
+static void report_progress(const struct form *form, double done, const char *what)
 {
     if (form->progress)
         form->progress(form->progress_context, done, what);
 }
 
-/* --- Logarithms ------------------------------------------------------------------------------ */
+/* --- Logarithms ------------------------------------------------------------------------------- */
 
 /* factor is s / (n·d). */
 static enum cuzk_status series_init(struct series *out, const struct form *form,
@@ -140,7 +140,7 @@ static enum cuzk_status make_h_scalars(const void *context, size_t first, struct
     return check_finite("h", first, scalars, n, err);
 }
 
-/* --- Points ---------------------------------------------------------------------------------- */
+/* --- Points ----------------------------------------------------------------------------------- */
 
 /* The first and last point of h, and what the verifying key has of the other trapdoors. */
 enum { N_KNOWN = 5 };
@@ -173,7 +173,8 @@ static enum cuzk_status check_key(const struct form *form, struct cuzk_error *er
 }
 
 /* lagrange_fill_fn */
-static enum cuzk_status fill(void *context, const struct file_part *file, struct cuzk_error *err)
+static enum cuzk_status fill_file(void *context, const struct file_part *file,
+                                  struct cuzk_error *err)
 {
     struct form *form = context;
     const struct shape *shape = form->shape;
@@ -212,10 +213,10 @@ static enum cuzk_status write_form(struct form *form, struct cuzk_error *err)
     const struct shape *shape = form->shape;
     const size_t n_points =
         ((size_t)1 << shape->log2_domain) + shape->n_aux + shape->n_inputs + N_KNOWN;
-    tell(form, 0, "columns");
+    report_progress(form, 0, "columns");
     TRY(fixed_base_g1_new(g1_generator(), n_points, form->pool, &form->table, err));
     TRY(check_key(form, err));
-    return lagrange_write(form->params, shape, fill, form, err);
+    return lagrange_write(form->params, shape, fill_file, form, err);
 }
 
 enum cuzk_status setup_write_lagrange(const struct params *params, const struct shape *shape,

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <sys/random.h>
 
-/* --- Proof bytes ----------------------------------------------------------------------------- */
+/* --- Proof bytes ------------------------------------------------------------------------------ */
 
 enum { PROOF_B = G1_COMPRESSED_BYTES, PROOF_C = PROOF_B + G2_COMPRESSED_BYTES };
 
@@ -38,7 +38,7 @@ void proof_encode(uint8_t bytes[CUZK_PROOF_BYTES], const struct proof *proof)
     g1_compress(bytes + PROOF_C, &proof->c);
 }
 
-/* --- One proof ------------------------------------------------------------------------------- */
+/* --- One proof -------------------------------------------------------------------------------- */
 
 /* Σ scalars[i] · ic_i over all ic points. */
 static enum cuzk_status sum_inputs(const struct vk *vk, const struct fr *scalars,
@@ -99,7 +99,7 @@ out:
     return status;
 }
 
-/* --- Many proofs ----------------------------------------------------------------------------- */
+/* --- Many proofs ------------------------------------------------------------------------------ */
 
 /* A forged batch passes with probability 2^-128. */
 enum { RANDOM_BYTES = 16 };
@@ -116,7 +116,7 @@ struct batch {
     struct pairing_product *product;
 };
 
-static enum cuzk_status draw(struct batch *batch, struct cuzk_error *err)
+static enum cuzk_status draw_scalars(struct batch *batch, struct cuzk_error *err)
 {
     for (size_t j = 0; j < batch->n; j++) {
         uint8_t bytes[FR_BYTES] = {0};
@@ -172,7 +172,7 @@ static enum cuzk_status multiply_pairings(struct batch *batch, struct cuzk_error
 
 static enum cuzk_status check_batch(struct batch *batch, struct cuzk_error *err)
 {
-    TRY(draw(batch, err));
+    TRY(draw_scalars(batch, err));
     for (size_t j = 0; j < batch->n; j++)
         batch->c[j] = batch->proofs[j].c;
     fold_inputs(batch);

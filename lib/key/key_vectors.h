@@ -1,5 +1,5 @@
-/* The five vectors of points of a proving key (docs/spec/groth16.md, part A.6), as the parameter
-   file has them, as backends get them, and as devices hold them.
+/* The five vectors of points of a proving key (docs/spec/groth16.md, part A.6): one type for the
+   parameter file, the seam to the backends, and the devices.
 
    Points are those of the file: uncompressed, big-endian (part A.3), 96 bytes in G1 and 192 in G2.
    In a parameter file each vector is a section: the number of its points and the points. */

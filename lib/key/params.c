@@ -23,7 +23,7 @@ static enum cuzk_status as_bad_params(enum cuzk_status status, struct cuzk_error
     return CUZK_BAD_PARAMS;
 }
 
-/* --- Opening --------------------------------------------------------------------------------- */
+/* --- Opening ---------------------------------------------------------------------------------- */
 
 /* Reads the count at *offset and moves *offset behind the section's points. */
 static enum cuzk_status open_section(struct params *params, enum key_vector which, size_t *offset,
@@ -119,7 +119,7 @@ enum cuzk_status params_open_circuit(const char *folder, const struct circuit_in
     return CUZK_OK;
 }
 
-/* --- Does it fit? ---------------------------------------------------------------------------- */
+/* --- Does it fit? ----------------------------------------------------------------------------- */
 
 enum cuzk_status params_match_circuit(const struct params *params,
                                       const struct circuit_info *circuit, struct cuzk_error *err)
@@ -144,7 +144,7 @@ enum cuzk_status params_match_shape(const struct params *params, const struct sh
     return CUZK_OK;
 }
 
-/* --- Reading it all -------------------------------------------------------------------------- */
+/* --- Reading it all --------------------------------------------------------------------------- */
 
 /* Reads from the file, not from the map: a file cut meanwhile gives an error, not SIGBUS. */
 static enum cuzk_status read_at(const struct params *params, size_t offset, uint8_t *bytes,
@@ -165,7 +165,7 @@ static enum cuzk_status read_at(const struct params *params, size_t offset, uint
 
 enum { CHUNK_POINTS = 4096 };
 
-struct point_check_job {
+struct points_check {
     const struct params *params;
     enum point_check check;
     size_t first_chunk[KEY_VECTORS + 1]; /* chunks of all vectors are numbered through */
@@ -175,24 +175,24 @@ struct point_check_job {
     struct cuzk_error err;
 };
 
-static enum cuzk_status check_chunk(const struct point_check_job *job, enum key_vector which,
+static enum cuzk_status check_chunk(const struct points_check *run, enum key_vector which,
                                     size_t chunk, uint8_t *buffer, struct cuzk_error *err)
 {
-    const struct key_vectors *key = &job->params->key;
+    const struct key_vectors *key = &run->params->key;
     const size_t size = key_point_bytes(which), first = chunk * CHUNK_POINTS;
     const size_t left = key->v[which].n - first, count = left < CHUNK_POINTS ? left : CHUNK_POINTS;
-    const size_t offset = (size_t)(key->v[which].at - job->params->map.data) + first * size;
-    TRY(read_at(job->params, offset, buffer, count * size, err));
+    const size_t offset = (size_t)(key->v[which].at - run->params->map.data) + first * size;
+    TRY(read_at(run->params, offset, buffer, count * size, err));
     for (size_t i = 0; i < count; i++) {
         struct g1_affine g1;
         struct g2_affine g2;
-        bool good = size == G1_BYTES ? g1_decode(&g1, buffer + i * size, job->check)
-                                     : g2_decode(&g2, buffer + i * size, job->check);
+        bool good = size == G1_BYTES ? g1_decode(&g1, buffer + i * size, run->check)
+                                     : g2_decode(&g2, buffer + i * size, run->check);
         if (!good)
             return error_set(err, CUZK_BAD_PARAMS, "%s: section %s: point %zu is not a finite %s",
-                             job->params->path, key_vector_name(which), first + i,
-                             job->check == POINT_CHECK_SUBGROUP ? "point of the subgroup"
-                             : job->check == POINT_CHECK_CURVE  ? "point of the curve"
+                             run->params->path, key_vector_name(which), first + i,
+                             run->check == POINT_CHECK_SUBGROUP ? "point of the subgroup"
+                             : run->check == POINT_CHECK_CURVE  ? "point of the curve"
                                                                 : "canonical point");
     }
     return CUZK_OK;
@@ -200,37 +200,37 @@ static enum cuzk_status check_chunk(const struct point_check_job *job, enum key_
 
 static void check_task(void *context, size_t i)
 {
-    struct point_check_job *job = context;
-    pthread_mutex_lock(&job->lock);
-    bool needless = job->bad_chunk < i; /* only an earlier failure would still matter */
-    pthread_mutex_unlock(&job->lock);
+    struct points_check *run = context;
+    pthread_mutex_lock(&run->lock);
+    bool needless = run->bad_chunk < i; /* only an earlier failure would still matter */
+    pthread_mutex_unlock(&run->lock);
     if (needless)
         return;
     enum key_vector which = KEY_H;
-    while (i >= job->first_chunk[which + 1])
+    while (i >= run->first_chunk[which + 1])
         which++;
     struct cuzk_error err = {0};
     uint8_t *buffer = mem_alloc(CHUNK_POINTS, key_point_bytes(which));
     enum cuzk_status status =
         buffer
-            ? check_chunk(job, which, i - job->first_chunk[which], buffer, &err)
-            : error_set(&err, CUZK_NO_MEMORY, "%s: no memory to check points", job->params->path);
+            ? check_chunk(run, which, i - run->first_chunk[which], buffer, &err)
+            : error_set(&err, CUZK_NO_MEMORY, "%s: no memory to check points", run->params->path);
     mem_free(buffer);
     if (status == CUZK_OK)
         return;
-    pthread_mutex_lock(&job->lock);
-    if (i < job->bad_chunk) {
-        job->bad_chunk = i;
-        job->status = status;
-        job->err = err;
+    pthread_mutex_lock(&run->lock);
+    if (i < run->bad_chunk) {
+        run->bad_chunk = i;
+        run->status = status;
+        run->err = err;
     }
-    pthread_mutex_unlock(&job->lock);
+    pthread_mutex_unlock(&run->lock);
 }
 
 enum cuzk_status params_check_points(const struct params *params, enum point_check check,
                                      struct pool *pool, struct cuzk_error *err)
 {
-    struct point_check_job job = {
+    struct points_check run = {
         .params = params,
         .check = check,
         .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -238,18 +238,18 @@ enum cuzk_status params_check_points(const struct params *params, enum point_che
     };
     for (enum key_vector which = KEY_H; which < KEY_VECTORS; which++) {
         size_t count = params->key.v[which].n;
-        job.first_chunk[which + 1] =
-            job.first_chunk[which] + (count + CHUNK_POINTS - 1) / CHUNK_POINTS;
+        run.first_chunk[which + 1] =
+            run.first_chunk[which] + (count + CHUNK_POINTS - 1) / CHUNK_POINTS;
     }
-    size_t chunks = job.first_chunk[KEY_VECTORS];
+    size_t chunks = run.first_chunk[KEY_VECTORS];
     if (pool)
-        pool_run(pool, chunks, check_task, &job);
+        pool_run(pool, chunks, check_task, &run);
     else
         for (size_t i = 0; i < chunks; i++)
-            check_task(&job, i);
-    if (job.status != CUZK_OK && err)
-        *err = job.err;
-    return job.status;
+            check_task(&run, i);
+    if (run.status != CUZK_OK && err)
+        *err = run.err;
+    return run.status;
 }
 
 enum cuzk_status params_digest(const struct params *params, uint8_t digest[16],

@@ -1,5 +1,5 @@
-/* Parameter files: .params, a proving key with its verifying key at the head (docs/spec/groth16.md,
-   part A.6).
+/* Parameter files: .params, a proving key with its verifying key at the head
+   (docs/spec/groth16.md, part A.6).
 
    What is trusted when: the verifying key's points are always checked completely. Points of vectors
    are not looked at when a file is opened (there are hundreds of millions of them);
@@ -21,8 +21,8 @@ struct params {
     struct file_map map;
     struct vk vk;
     struct key_vectors key; /* points in the map; without a Lagrange form */
-    size_t bytes; /* up to the last section's end. A file may go on behind that (ceremony files
-                     carry their transcript there), but not one of a circuit: params_match_shape */
+    size_t bytes; /* up to the last section's end. A ceremony's file goes on with its transcript;
+                     a circuit's file must end there (params_match_shape) */
     bool is_dev;  /* lies in a folder marked as development parameters */
 };
 

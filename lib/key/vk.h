@@ -1,5 +1,4 @@
-/* Verifying keys (docs/spec/groth16.md, part A.5), in a .vk file or at the head of a .params
-   file. */
+/* Verifying keys (docs/spec/groth16.md, part A.5): a .vk file, or the head of a .params file. */
 #ifndef KEY_VK_H
 #define KEY_VK_H
 

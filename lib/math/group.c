@@ -26,8 +26,7 @@ static bool fp_decode(blst_fp *out, const uint8_t bytes[FP_BYTES])
     return true;
 }
 
-/* The second coordinate has no room for flags and the first must have none: fp_decode sees to both.
- */
+/* Neither coordinate has a flag set here: fp_decode refuses bytes with flags. */
 bool g1_decode(struct g1_affine *out, const uint8_t bytes[G1_BYTES], enum point_check check)
 {
     struct g1_affine point;
@@ -213,12 +212,6 @@ void g1_affine_neg(struct g1_affine *out, const struct g1_affine *a)
 {
     *out = *a;
     blst_fp_cneg(&out->p.y, &out->p.y, true);
-}
-
-void g2_neg(struct g2 *out, const struct g2 *a)
-{
-    *out = *a;
-    blst_p2_cneg(&out->p, true);
 }
 
 bool g1_equal(const struct g1 *a, const struct g1 *b)

@@ -1,4 +1,4 @@
-/* Products of pairings, Π e(P_i, Q_i): what a verifier compares with 1 (docs/spec/groth16.md, part
+/* Products of pairings, Π e(P_i, Q_i), which a verifier compares with 1 (docs/spec/groth16.md, part
    A.10). */
 #ifndef MATH_PAIRING_H
 #define MATH_PAIRING_H
@@ -17,7 +17,7 @@ void pairing_product_free(struct pairing_product *product); /* NULL is allowed *
 void pairing_product_add(struct pairing_product *product, const struct g1_affine *p,
                          const struct g2_affine *q);
 
-/* Ends the product, once; is it 1? */
+/* Whether the product is 1. Called once; it ends the product. */
 bool pairing_product_is_one(struct pairing_product *product);
 
 #endif

@@ -29,10 +29,11 @@ enum cuzk_status prover_prove(const struct resident_circuit *circuit, const stru
 {
     struct blinding blinding;
     struct proof proof;
+    const struct backend_partition partition = {witness, span->job, span->scope};
     TRY(blinding_random(&blinding, err));
-    enum cuzk_status status = prove_partition(
-        circuit->residency->backend, circuit->on[span->device], &circuit->params->vk, witness,
-        &blinding, &span->scope, &proof, device_ns, err);
+    enum cuzk_status status =
+        prove_partition(circuit->residency->backend, circuit->on[span->device],
+                        &circuit->params->vk, &partition, &blinding, &proof, device_ns, err);
     mem_wipe(&blinding, sizeof blinding);
     if (status == CUZK_OK)
         proof_encode(bytes, &proof);

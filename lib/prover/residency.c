@@ -244,9 +244,8 @@ static enum cuzk_status fill_resident(struct resident_circuit *resident, struct 
     resident->base.host_bytes = shape_bytes(resident->shape);
     resident->base.partition_bytes = witness_bytes_of(resident->shape);
     resident->base.dev = resident->params->is_dev;
-    /* The cpu's memory is ours. */
     for (unsigned d = 0; d < residency->n_devices; d++)
-        if (resident->on[d] && strcmp(residency->backend->name, "cpu") == 0)
+        if (resident->on[d] && residency->backend->uses_host_memory)
             resident->base.host_bytes += residency->backend->bytes(resident->on[d]);
     return CUZK_OK;
 }

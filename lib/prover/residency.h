@@ -6,7 +6,7 @@
 #include "backend/backend.h"
 #include "circuits/registry.h"
 #include "engine/work.h"
-#include "groth16/lagrange_file.h"
+#include "key/lagrange_file.h"
 #include "key/params.h"
 
 #include <pthread.h>

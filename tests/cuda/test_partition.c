@@ -167,8 +167,7 @@ static double seconds_since(uint64_t start_ns)
 
 struct worker {
     struct backend_circuit *circuit;
-    const struct witness *witness;
-    struct trace_scope scope;
+    struct backend_partition partition;
     struct backend_sums sums[RUNS_MAX];
     unsigned runs;
     enum cuzk_status status;
@@ -179,8 +178,8 @@ static void *work(void *context)
 {
     struct worker *worker = context;
     for (unsigned i = 0; i < worker->runs && worker->status == CUZK_OK; i++)
-        worker->status = backend_find("cuda")->prove(
-            worker->circuit, worker->witness, &worker->scope, &worker->sums[i], &worker->err);
+        worker->status = backend_find("cuda")->prove(worker->circuit, &worker->partition,
+                                                     &worker->sums[i], &worker->err);
     return NULL;
 }
 
@@ -202,11 +201,10 @@ static void prove_together(struct backend_circuit *circuit, const struct witness
     for (unsigned i = 0; i < n_workers; i++) {
         workers[i] = (struct worker){
             .circuit = circuit,
-            .witness = witness,
-            .scope = TRACE_SCOPE(trace, "partition"),
+            .partition = {.witness = witness, .scope = TRACE_SCOPE(trace, "partition")},
             .runs = runs,
         };
-        workers[i].scope.worker = (int32_t)i;
+        workers[i].partition.scope.worker = (int32_t)i;
         assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
     }
     for (unsigned i = 0; i < n_workers; i++)

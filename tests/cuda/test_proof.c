@@ -38,13 +38,13 @@ struct work {
 
 static enum cuzk_status prove_one(struct work *work, uint8_t *bytes)
 {
-    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
+    const struct backend_partition partition = {.witness = &work->witness};
     struct blinding blinding;
     struct proof proof;
     setup_dev_scalar(&blinding.r, "test-r");
     setup_dev_scalar(&blinding.s, "test-s");
-    TRY(prove_partition(work->backend, work->circuit, work->vk, &work->witness, &blinding, &scope,
-                        &proof, NULL, &work->err));
+    TRY(prove_partition(work->backend, work->circuit, work->vk, &partition, &blinding, &proof, NULL,
+                        &work->err));
     proof_encode(bytes, &proof);
     return CUZK_OK;
 }

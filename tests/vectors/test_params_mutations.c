@@ -44,7 +44,7 @@ static void check_mutation(struct sample *sample, yajl_val mutation)
     struct cuzk_error err;
     struct proof proof;
     uint8_t bytes[CUZK_PROOF_BYTES];
-    if (strlen(hex) != 2 * CUZK_PROOF_BYTES) { /* lengths are for whoever has the bytes */
+    if (strlen(hex) != 2 * CUZK_PROOF_BYTES) { /* lengths are checked by the holder of the bytes */
         assert_true(starts_with(read, "error: expected exactly 192 bytes"));
         return;
     }
@@ -87,9 +87,9 @@ static void mutated_proofs(void **state)
     vk_free(&sample.vk);
 }
 
-/* The mutations of keys are told in words; here they are again, with our verdicts. They differ from
-   the reference's where that takes what cannot be meant: an identity in alpha_g1, and trailing
-   bytes. */
+/* The reference describes the mutations of keys in words; here they are as code, with our verdicts.
+   The verdicts differ from the reference's where the reference accepts what cannot be meant: an
+   identity in alpha_g1, and trailing bytes. */
 static void mutated_keys(void **state)
 {
     (void)state;

@@ -42,10 +42,10 @@ static void porep_2kib_bytes(void **state)
     struct proof proof;
     setup_dev_scalar(&blinding.r, "test-r");
     setup_dev_scalar(&blinding.s, "test-s");
-    struct trace_scope scope = TRACE_SCOPE(NULL, NULL);
-    assert_ok(prove_partition(backend, loaded, &params->vk, &witness, &blinding, &scope, &proof,
-                              NULL, &err),
-              err);
+    const struct backend_partition partition = {.witness = &witness};
+    assert_ok(
+        prove_partition(backend, loaded, &params->vk, &partition, &blinding, &proof, NULL, &err),
+        err);
     uint8_t bytes[CUZK_PROOF_BYTES];
     proof_encode(bytes, &proof);
     hex[strcspn((char *)hex, "\r\n")] = '\0';

@@ -252,10 +252,12 @@ static enum cuzk_status sum_witness(const struct backend_circuit *circuit,
     return sum_query(circuit, &queries->b, witness, scope, &b_g1, &b_g2, err);
 }
 
-static enum cuzk_status cpu_prove(struct backend_circuit *circuit, const struct witness *witness,
-                                  const struct trace_scope *scope, struct backend_sums *out,
-                                  struct cuzk_error *err)
+static enum cuzk_status cpu_prove(struct backend_circuit *circuit,
+                                  const struct backend_partition *partition,
+                                  struct backend_sums *out, struct cuzk_error *err)
 {
+    const struct witness *witness = partition->witness;
+    const struct trace_scope *scope = &partition->scope;
     TRY(witness_check(witness, circuit->shape, err));
     const uint64_t arrived = trace_begin(scope, TRACE_SPAN_LOCK_WAIT);
     pthread_mutex_lock(&circuit->device->busy);
@@ -333,6 +335,7 @@ const struct backend backend_cpu = {
     .name = "cpu",
     .makes_proofs = true,
     .workers = 1,
+    .uses_host_memory = true,
     .count = cpu_count,
     .open = cpu_open,
     .close = cpu_close,

@@ -159,11 +159,11 @@ static uint64_t sim_bytes(const struct backend_circuit *circuit)
     return 0;
 }
 
-static enum cuzk_status sim_prove(struct backend_circuit *circuit, const struct witness *witness,
-                                  const struct trace_scope *scope, struct backend_sums *out,
-                                  struct cuzk_error *err)
+static enum cuzk_status sim_prove(struct backend_circuit *circuit,
+                                  const struct backend_partition *partition,
+                                  struct backend_sums *out, struct cuzk_error *err)
 {
-    (void)witness;
+    const struct trace_scope *scope = &partition->scope;
     struct backend_device *device = circuit->device;
     const uint64_t arrived = trace_begin(scope, TRACE_SPAN_LOCK_WAIT);
     pthread_mutex_lock(&device->busy);

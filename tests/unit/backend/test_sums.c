@@ -9,6 +9,7 @@
 #include "backend/backend.h"
 #include "base/pool.h"
 #include "math/ntt.h"
+#include "oracle/check.h"
 
 static const char *const names[] = {"cpu", "cuda"};
 
@@ -179,14 +180,15 @@ static bool setting_open(struct setting *setting, const char *name, unsigned thr
 
 static void check_sample(const struct setting *setting, const struct sample *s)
 {
-    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
     struct backend_circuit *circuit;
     struct backend_sums sums;
     struct cuzk_error err;
     assert_ok(setting->backend->load(setting->device, s->shape, &s->key, &circuit, &err), err);
     assert_true(setting->backend->bytes(circuit) > 0);
     for (unsigned i = 0; i < 2; i++) { /* a loaded circuit serves again */
-        assert_ok(setting->backend->prove(circuit, &s->witness, &scope, &sums, &err), err);
+        assert_ok(setting->backend->prove(
+                      circuit, &(struct backend_partition){.witness = &s->witness}, &sums, &err),
+                  err);
         assert_sums(setting->name, s, &sums);
     }
     setting->backend->unload(circuit);
@@ -251,7 +253,6 @@ static void test_malformed_point(void **state)
     (void)state;
     struct sample sample;
     sample_init(&sample, &(struct toy){.values = 1, .rounds = 2});
-    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
     struct setting setting;
     assert_true(setting_open(&setting, "cpu", 2));
     sample.points[0][5 * G1_BYTES] |= 0x40;
@@ -260,7 +261,9 @@ static void test_malformed_point(void **state)
     struct cuzk_error err;
     assert_ok(setting.backend->load(setting.device, sample.shape, &sample.key, &circuit, &err),
               err);
-    assert_int_equal(setting.backend->prove(circuit, &sample.witness, &scope, &sums, &err),
+    assert_int_equal(setting.backend->prove(circuit,
+                                            &(struct backend_partition){.witness = &sample.witness},
+                                            &sums, &err),
                      CUZK_BAD_PARAMS);
     assert_non_null(strstr(err.text, "section h, point 5"));
     setting.backend->unload(circuit);
@@ -276,7 +279,6 @@ static void test_witness_must_fit(void **state)
     struct sample other;
     sample_init(&sample, &(struct toy){.values = 1, .rounds = 2});
     sample_init(&other, &(struct toy){.values = 1, .rounds = 1});
-    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         struct setting setting;
         struct backend_circuit *circuit;
@@ -286,8 +288,10 @@ static void test_witness_must_fit(void **state)
             continue;
         assert_ok(setting.backend->load(setting.device, sample.shape, &sample.key, &circuit, &err),
                   err);
-        assert_int_equal(setting.backend->prove(circuit, &other.witness, &scope, &sums, &err),
-                         CUZK_INVALID_ARGUMENT);
+        assert_int_equal(
+            setting.backend->prove(circuit, &(struct backend_partition){.witness = &other.witness},
+                                   &sums, &err),
+            CUZK_INVALID_ARGUMENT);
         setting.backend->unload(circuit);
         setting.backend->close(setting.device);
     }
@@ -402,7 +406,6 @@ static void test_no_memory(void **state)
     (void)state;
     struct sample sample;
     sample_init(&sample, &(struct toy){.values = 2, .rounds = 2});
-    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
     const struct backend_options options = {.threads = 1};
     const struct backend *cpu = backend_find("cpu");
     struct terms terms;
@@ -420,7 +423,8 @@ static void test_no_memory(void **state)
         if (status == CUZK_OK)
             status = cpu->load(device, sample.shape, &sample.key, &circuit, NULL);
         if (status == CUZK_OK)
-            status = cpu->prove(circuit, &sample.witness, &scope, &sums, NULL);
+            status = cpu->prove(circuit, &(struct backend_partition){.witness = &sample.witness},
+                                &sums, NULL);
         if (status == CUZK_OK)
             status = cpu->sum(device, terms.points, terms.n, terms.scalars, &sum, NULL);
         mem_fail_after(-1);

@@ -10,6 +10,7 @@
 #include "groth16/prove.h"
 #include "groth16/setup.h"
 #include "math/ntt.h"
+#include "oracle/check.h"
 #include "r1cs/transpose.h"
 
 /* A circuit, a key for it and the key's form. */
@@ -119,7 +120,6 @@ static const struct chain chains[] = {
 
 static void the_form_gives_the_sums_of_the_key(void **state)
 {
-    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
     for (size_t i = 0; i < ARRAY_LEN(chains); i++) {
         struct sample s;
         struct cuzk_error err;
@@ -131,7 +131,9 @@ static void the_form_gives_the_sums_of_the_key(void **state)
         const struct circuit_program program = {chain_synthesize, &chains[i]};
         assert_ok(witness_synthesize(&program, s.shape, &witness, &err), err);
         assert_ok(backend_cpu.load(s.device, s.shape, &s.key, &circuit, &err), err);
-        assert_ok(backend_cpu.prove(circuit, &witness, &scope, &sums, &err), err);
+        assert_ok(backend_cpu.prove(circuit, &(struct backend_partition){.witness = &witness},
+                                    &sums, &err),
+                  err);
         sum_with_form(&s, &program, &witness, &found);
         g1_add(&sums.h, &sums.h, &sums.l);
         assert_true(g1_equal(&found, &sums.h));

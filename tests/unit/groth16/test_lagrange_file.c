@@ -6,7 +6,8 @@
 #include "unit/r1cs/toy.h"
 
 #include "base/error.h"
-#include "groth16/lagrange_file.h"
+#include "groth16/lagrange_make.h"
+#include "key/lagrange_file.h"
 #include "groth16/setup.h"
 
 #include <signal.h>

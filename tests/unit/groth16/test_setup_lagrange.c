@@ -6,7 +6,8 @@
 
 #include "base/pool.h"
 #include "groth16/lagrange_check.h"
-#include "groth16/lagrange_file.h"
+#include "groth16/lagrange_make.h"
+#include "key/lagrange_file.h"
 #include "groth16/multiples.h"
 #include "groth16/prove.h"
 #include "groth16/setup_lagrange.h"

@@ -6,7 +6,7 @@
 #include "fake_work/fake.h"
 
 #include "prover/prove.h"
-#include "waterfall/analysis.h"
+#include "waterfall/analyse.h"
 
 #include "base/error.h"
 #include "base/mem.h"

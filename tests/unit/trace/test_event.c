@@ -212,8 +212,8 @@ static void *emit_many(void *argument)
     return NULL;
 }
 
-/* Several rounds of threads: rings of ended threads are used again, nothing is lost or reordered.
- */
+/* Several rounds of threads: rings of ended threads are used again; no event is lost or out of
+   order. */
 static void test_threads_write_whole_lines_in_order(void **state)
 {
     (void)state;

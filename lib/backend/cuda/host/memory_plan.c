@@ -28,8 +28,7 @@ static size_t domain_bytes(const struct circuit_counts *counts)
     return ((size_t)1 << counts->log2_domain) * sizeof(struct fr);
 }
 
-/* --- Sizes that follow from a plan -------------------------------------------------------------
- */
+/* --- Sizes that follow from a plan ------------------------------------------------------------ */
 
 bool plan_is_resident(const struct memory_plan *plan)
 {
@@ -125,8 +124,7 @@ static size_t load_bytes(const struct memory_plan *plan)
     return most;
 }
 
-/* --- The block ---------------------------------------------------------------------------------
- */
+/* --- The block -------------------------------------------------------------------------------- */
 
 static void take_density(struct layout *layout, const struct circuit_counts *counts, bool dense,
                          struct cuda_density *out)
@@ -269,8 +267,7 @@ void plan_sums(const struct circuit_counts *counts, const struct memory_plan *pl
     out->bytes = used;
 }
 
-/* --- The choice --------------------------------------------------------------------------------
- */
+/* --- The choice ------------------------------------------------------------------------------- */
 
 static uint32_t rounded_up(uint32_t n)
 {
@@ -284,7 +281,7 @@ static uint32_t part_of(const struct circuit_counts *counts, unsigned parts)
     return part > CHUNK_MIN ? part : CHUNK_MIN;
 }
 
-static uint64_t measure(const struct circuit_counts *counts, struct memory_plan *plan)
+static uint64_t measure_plan(const struct circuit_counts *counts, struct memory_plan *plan)
 {
     struct circuit_block block = {0};
     lay_out(counts, plan, NULL, &block);
@@ -318,7 +315,8 @@ static const struct trial trials[] = {
     {H_PIECES_MAX, false, false, 2, 2},
 };
 
-static struct memory_plan sketch(const struct circuit_counts *counts, const struct trial *trial)
+static struct memory_plan sketch_plan(const struct circuit_counts *counts,
+                                      const struct trial *trial)
 {
     const uint32_t n_h = rounded_up(counts->n_points[KEY_H]);
     const uint32_t h_piece = part_of(counts, trial->h_pieces);
@@ -344,19 +342,19 @@ static struct memory_plan sketch(const struct circuit_counts *counts, const stru
 
 /* Plans as tried, and keeps what fits of the other sections, those first that are small for the
    time they take. */
-static bool fits(const struct circuit_counts *counts, uint64_t limit, const struct trial *trial,
-                 struct memory_plan *out)
+static bool try_plan(const struct circuit_counts *counts, uint64_t limit, const struct trial *trial,
+                     struct memory_plan *out)
 {
     static const enum key_vector order[] = {KEY_B_G2, KEY_B_G1, KEY_L, KEY_A};
-    *out = sketch(counts, trial);
-    if (measure(counts, out) > limit)
+    *out = sketch_plan(counts, trial);
+    if (measure_plan(counts, out) > limit)
         return false;
     for (size_t i = 0; i < ARRAY_LEN(order); i++) {
         out->resident[order[i]] = true;
-        if (measure(counts, out) > limit)
+        if (measure_plan(counts, out) > limit)
             out->resident[order[i]] = false;
     }
-    measure(counts, out);
+    measure_plan(counts, out);
     return true;
 }
 
@@ -369,7 +367,7 @@ enum cuzk_status plan_circuit(const struct circuit_counts *counts, uint64_t limi
                               struct memory_plan *out, struct cuzk_error *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(trials); i++) {
-        if (fits(counts, limit, &trials[i], out))
+        if (try_plan(counts, limit, &trials[i], out))
             return CUZK_OK;
     }
     return error_set(

@@ -20,9 +20,10 @@
    two groups. */
 enum cuda_tail { TAIL_LA, TAIL_B, TAIL_COUNT };
 
-/* Partitions of a batch: those of a 32 GiB PoRep and two of another job that came before; slots for
-   two more whose witnesses are uploaded meanwhile. From BATCH_ENOUGH on a batch takes in no other
-   jobs, whose other partitions would have to wait for the next one. */
+/* A batch has room for the ten partitions of a 32 GiB PoRep and two of a job that came before;
+   there are slots for two more witnesses, which are uploaded meanwhile. A batch of BATCH_ENOUGH
+   partitions takes in no further jobs, whose other partitions would have to wait for the next
+   batch. */
 enum { BATCH_ENOUGH = 8, BATCH_MAX = 12, SLOTS_MAX = BATCH_MAX + 2 };
 
 /* Multiplications of h, at most. */
@@ -53,7 +54,7 @@ struct memory_plan {
         total_bytes;
 };
 
-/* Memory of one witness. */
+/* Device memory of one witness. */
 struct witness_slot {
     void *memory; /* of all of it: the bits, … */
     size_t bytes;
@@ -132,8 +133,8 @@ struct msm_size plan_h_size(const struct circuit_counts *counts, const struct me
 /* Room for a chunk of a section on its way. */
 size_t plan_staging_bytes(const struct memory_plan *plan, enum key_vector section);
 
-/* A section's bits are summed up in parts of so many points, the last one being what is left; and
-   the size of such a job over n points for so many witnesses. */
+/* A section's bits are summed up in parts: the points of a part (of all but the last one), the
+   number of parts, and the size of a subset sum over n points for n_witnesses. */
 uint32_t plan_part_points(const struct memory_plan *plan, enum key_vector section);
 uint32_t plan_parts(const struct circuit_counts *counts, const struct memory_plan *plan,
                     enum key_vector section);

@@ -5,8 +5,7 @@
 #include "base/check.h"
 #include "base/error.h"
 
-/* --- Multiplications ---------------------------------------------------------------------------
- */
+/* --- Multiplications -------------------------------------------------------------------------- */
 
 static struct msm_job msm_on(const struct backend_device *device, const struct msm_size *size,
                              const void *scalars, void *scratch)
@@ -72,8 +71,7 @@ static enum cuzk_status multiply_tails(const struct backend_circuit *circuit, co
     return CUZK_OK;
 }
 
-/* --- Graphs ------------------------------------------------------------------------------------
- */
+/* --- Graphs ----------------------------------------------------------------------------------- */
 
 typedef enum cuzk_status enqueue_fn(const struct backend_circuit *circuit, const void *context,
                                     struct cuzk_error *err);
@@ -122,8 +120,7 @@ static enum cuzk_status launch_graph(const struct backend_circuit *circuit, enqu
     return device_check(cudaGraphLaunch(*graph, circuit->device->stream), "launching a graph", err);
 }
 
-/* --- All together ------------------------------------------------------------------------------
- */
+/* --- All together ----------------------------------------------------------------------------- */
 
 static enum cuzk_status multiply_chunk(void *context, const struct points_chunk *chunk,
                                        cudaStream_t stream, struct cuzk_error *err)

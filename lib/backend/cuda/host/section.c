@@ -49,18 +49,18 @@ static enum cuzk_status sum_part(const struct pass *pass, const void *slots, uin
                                  uint32_t n, cudaStream_t stream, struct cuzk_error *err)
 {
     const struct backend_circuit *circuit = pass->circuit;
-    struct msm_job job = {
+    struct msm_job msm = {
         .size = plan_bits_size(pass->section, n, pass->n_witnesses),
         .scratch = pass->scratch,
     };
-    const size_t bytes = msm_sum_count(&job.size) * msm_point_bytes(section_group(pass->section));
-    job.scratch_bytes = msm_scratch_bytes(&job.size);
-    job.sets[0].points = slots;
-    job.sets[0].sums = (char *)circuit->block.sums + circuit->sums_map.bits[pass->section] +
+    const size_t bytes = msm_sum_count(&msm.size) * msm_point_bytes(section_group(pass->section));
+    msm.scratch_bytes = msm_scratch_bytes(&msm.size);
+    msm.sets[0].points = slots;
+    msm.sets[0].sums = (char *)circuit->block.sums + circuit->sums_map.bits[pass->section] +
                        first / plan_part_points(&circuit->plan, pass->section) * bytes;
     for (unsigned i = 0; i < pass->n_witnesses; i++)
-        job.bitmaps[i] = pass->selected[i] + first / 64;
-    return device_check(msm_enqueue(&job, stream), "sums over bits", err);
+        msm.bitmaps[i] = pass->selected[i] + first / 64;
+    return device_check(msm_enqueue(&msm, stream), "sums over bits", err);
 }
 
 static void report_progress(struct pass *pass, const struct points_chunk *chunk)
@@ -139,7 +139,6 @@ static bool find_tail(enum key_vector section, enum cuda_tail *tail, unsigned *s
     return false;
 }
 
-/* The section's points come to the device once, are checked and become what its sums want. */
 enum cuzk_status section_load(struct backend_circuit *circuit, enum key_vector section,
                               struct points_loader *loader, const struct tail_list *lists,
                               cudaStream_t stream, struct cuzk_error *err)
@@ -176,8 +175,8 @@ enum cuzk_status section_load(struct backend_circuit *circuit, enum key_vector s
     return section_check_faults(&faults, key_vector_name(section), source.n, err);
 }
 
-/* The inputs, all of which section a has, are the first of the tail's values; l has none but those
-   of its Lagrange form. */
+/* Section a has points for all inputs, which are the first of the tail's values; l has such points
+   in the Lagrange form only. */
 enum cuzk_status section_load_inputs(struct backend_circuit *circuit, const struct tail_list *list,
                                      cudaStream_t stream, struct cuzk_error *err)
 {
@@ -200,7 +199,8 @@ enum cuzk_status section_load_inputs(struct backend_circuit *circuit, const stru
     return section_check_faults(&faults, "inputs", n, err);
 }
 
-/* Where a witness's sum of the first part is; those of other parts are so many points apart. */
+/* A witness's sum of the first part; the sums of other parts follow, *apart points from each
+   other. */
 static const void *sums_of(const struct backend_circuit *circuit, const uint8_t *sums,
                            enum key_vector section, unsigned witness, unsigned n_witnesses,
                            size_t *apart)

@@ -1,6 +1,6 @@
-/* The R1CS digest (docs/spec/parameters.md, part I.1) row by row. Private to lib/r1cs. */
-#ifndef R1CS_DIGEST_H
-#define R1CS_DIGEST_H
+/* The R1CS digest (docs/spec/parameters.md, part I.1) row by row. */
+#ifndef ORACLE_DIGEST_STREAM_H
+#define ORACLE_DIGEST_STREAM_H
 
 #include "math/fr.h"
 
@@ -10,7 +10,7 @@
 
 enum { DIGEST_TERM_BYTES = 4 + FR_BYTES };
 
-/* Bytes are gathered so that the hash function sees large pieces. */
+/* Gathers bytes, so that the hash function gets large pieces. */
 struct digest_stream {
     struct hasher *hasher;
     uint8_t *buffer;
@@ -18,7 +18,7 @@ struct digest_stream {
 };
 
 bool digest_start(struct digest_stream *stream);
-/* Room for `bytes` ≤ DIGEST_PIECE_BYTES more bytes; the caller advances len by what it wrote. */
+/* Room for `bytes` more bytes, a few dozen at most. The caller adds what it wrote to len. */
 uint8_t *digest_room(struct digest_stream *stream, size_t bytes);
 void digest_add_u32(struct digest_stream *stream, uint32_t value);
 /* One term: variable id and canonical coefficient. */

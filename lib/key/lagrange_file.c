@@ -1,12 +1,11 @@
-#include "groth16/lagrange_file.h"
+#include "key/lagrange_file.h"
 
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "base/file_part.h"
 #include "base/mem.h"
-#include "groth16/lagrange_check.h"
-#include "groth16/prove.h"
+#include "base/pointer.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +16,7 @@ enum { HEADER_BYTES = 4096, VERSION = 1, DIGEST_AT = 24, DIGEST_BYTES = 16 };
 
 static const uint8_t magic[] = {'C', 'U', 'Z', 'K', 'L', 'A', 'G', 'R'};
 
-/* --- Layout ---------------------------------------------------------------------------------- */
+/* --- Layout ----------------------------------------------------------------------------------- */
 
 struct header_number {
     const char *name;
@@ -65,7 +64,7 @@ static void find_points(uint8_t *bytes, const struct shape *shape, struct lagran
     };
 }
 
-/* --- Opening --------------------------------------------------------------------------------- */
+/* --- Opening ---------------------------------------------------------------------------------- */
 
 static enum cuzk_status check_header(const uint8_t *bytes, const struct params *params,
                                      const struct shape *shape, struct cuzk_error *err)
@@ -121,7 +120,7 @@ static enum cuzk_status open_file(struct lagrange_file *file, const char *path,
         error_prefix(err, "%s", path);
         return CUZK_BAD_PARAMS;
     }
-    find_points((uint8_t *)(uintptr_t)file->map.data, shape, &file->points);
+    find_points(unconst(file->map.data), shape, &file->points);
     return CUZK_OK;
 }
 
@@ -156,7 +155,7 @@ void lagrange_close(struct lagrange_file *file)
     mem_free(file);
 }
 
-/* --- Making ---------------------------------------------------------------------------------- */
+/* --- Making ----------------------------------------------------------------------------------- */
 
 static enum cuzk_status fill_and_finish(const struct params *params, const struct shape *shape,
                                         struct file_part *file, lagrange_fill_fn *fill,
@@ -186,78 +185,33 @@ enum cuzk_status lagrange_write(const struct params *params, const struct shape 
     return file_part_finish(&file, err);
 }
 
-/* The share of the whole that derive takes: measured, for progress only. */
-static const double derive_share = 0.9, check_share = 0.05;
-
-struct part_of_progress {
-    backend_progress_fn *progress;
+struct mapping {
+    const struct shape *shape;
+    lagrange_fill_map_fn *fill;
     void *context;
 };
 
-static void tell(const struct part_of_progress *part, double done, const char *what)
+/* lagrange_fill_fn */
+static enum cuzk_status fill_through_map(void *context, const struct file_part *file,
+                                         struct cuzk_error *err)
 {
-    if (part->progress)
-        part->progress(part->context, done, what);
-}
-
-static void tell_derive(void *context, double done, const char *what)
-{
-    tell(context, done * derive_share, what);
-}
-
-struct maker {
-    const struct params *params;
-    const struct shape *shape;
-    const struct backend *backend;
-    struct backend_device *device;
-    struct pool *pool;
-    struct part_of_progress progress;
-};
-
-/* Fills the mapped file. */
-static enum cuzk_status fill_map(struct maker *maker, uint8_t *bytes, struct cuzk_error *err)
-{
-    struct lagrange_points points;
-    struct key_vectors key = maker->params->key;
-    find_points(bytes, maker->shape, &points);
-    TRY(maker->backend->derive(maker->device, maker->shape, &key, &points, tell_derive,
-                               &maker->progress, err));
-    tell(&maker->progress, derive_share, "check");
-    key.lagrange = points;
-    TRY(lagrange_check(maker->backend, maker->device, maker->shape, &key, maker->pool, err));
-    tell(&maker->progress, derive_share + check_share, "write");
-    return CUZK_OK;
-}
-
-static enum cuzk_status fill(void *context, const struct file_part *file, struct cuzk_error *err)
-{
-    struct maker *maker = context;
+    const struct mapping *mapping = context;
     struct lagrange_layout layout;
-    lagrange_lay_out(maker->shape, &layout);
+    struct lagrange_points points;
+    lagrange_lay_out(mapping->shape, &layout);
     void *map = mmap(NULL, layout.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
     if (map == MAP_FAILED)
         return error_errno(err, CUZK_IO, errno, "cannot map %s", file->part);
-    enum cuzk_status status = fill_map(maker, map, err);
-    munmap(map, layout.bytes); /* what it holds is written to the disk by fsync */
+    find_points(map, mapping->shape, &points);
+    enum cuzk_status status = mapping->fill(mapping->context, &points, err);
+    munmap(map, layout.bytes); /* fsync writes the content to the disk */
     return status;
 }
 
-enum cuzk_status lagrange_make(const struct params *params, const struct shape *shape,
-                               const struct backend *backend, struct backend_device *device,
-                               struct pool *pool, backend_progress_fn *progress, void *context,
-                               struct cuzk_error *err)
+enum cuzk_status lagrange_write_mapped(const struct params *params, const struct shape *shape,
+                                       lagrange_fill_map_fn *fill, void *context,
+                                       struct cuzk_error *err)
 {
-    struct maker maker = {
-        .params = params,
-        .shape = shape,
-        .backend = backend,
-        .device = device,
-        .pool = pool,
-        .progress = {progress, context},
-    };
-    if (!backend->derive || !backend->sum)
-        return error_set(err, CUZK_NO_DEVICE, "backend %s cannot derive", backend->name);
-    TRY(lagrange_write(params, shape, fill, &maker, err));
-    tell(&maker.progress, 1, "done");
-    return CUZK_OK;
+    struct mapping mapping = {shape, fill, context};
+    return lagrange_write(params, shape, fill_through_map, &mapping, err);
 }

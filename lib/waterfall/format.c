@@ -1,32 +1,8 @@
-#include "waterfall/render.h"
+#include "waterfall/format.h"
 
 #include <string.h>
 
-bool style_wants_run(const struct waterfall_style *style, const struct waterfall_run *run)
-{
-    return !style->run || strcmp(style->run, run->label.data) == 0;
-}
-
-bool style_wants_job(const struct waterfall_style *style, const struct waterfall_job *job)
-{
-    return !style->job || strstr(job->label, style->job);
-}
-
-size_t style_jobs_max(const struct waterfall_style *style)
-{
-    return style->jobs_max ? style->jobs_max : JOBS_MAX_DEFAULT;
-}
-
-size_t style_count_jobs(const struct waterfall_report *report, const struct waterfall_style *style,
-                        const struct waterfall_run *run)
-{
-    size_t count = 0;
-    for (size_t j = run->jobs; j < run->jobs + run->job_count; j++)
-        count += style_wants_job(style, &report->jobs[j]);
-    return count;
-}
-
-void text_add_ms(struct text *out, int64_t time_us)
+void format_ms(struct text *out, int64_t time_us)
 {
     if (time_us == WATERFALL_NONE)
         text_add(out, "null");
@@ -44,7 +20,7 @@ static void add_printable(struct text *out, const char *string, size_t len)
     }
 }
 
-void text_add_plain(struct text *out, const char *string, size_t width)
+void format_plain(struct text *out, const char *string, size_t width)
 {
     size_t len = strlen(string);
     if (len <= width) {
@@ -57,7 +33,7 @@ void text_add_plain(struct text *out, const char *string, size_t width)
     add_printable(out, string + len - tail, tail);
 }
 
-void text_add_html(struct text *out, const char *string)
+void format_html(struct text *out, const char *string)
 {
     for (const char *s = string; *s; s++) {
         unsigned char c = (unsigned char)*s;
@@ -78,17 +54,13 @@ void text_add_html(struct text *out, const char *string)
     }
 }
 
-const char *confidence_word(double confidence)
+const char *format_confidence(double confidence)
 {
-    return confidence >= 0.8 ? "high" : confidence >= 0.5 ? "medium" : "low";
+    const double high = 0.8;
+    return confidence >= high ? "high" : confidence >= WATERFALL_CONFIDENT ? "medium" : "low";
 }
 
-int64_t time_between(int64_t start_us, int64_t end_us)
-{
-    return start_us >= 0 && end_us >= 0 ? end_us - start_us : WATERFALL_NONE;
-}
-
-const char *outcome_word(const struct waterfall_job *job)
+const char *format_outcome(const struct waterfall_job *job)
 {
     switch (job->outcome) {
     case WATERFALL_OUTCOME_DONE:

@@ -1,4 +1,4 @@
-#include "backend/cuda/host/circuit.h"
+#include "backend/cuda/host/circuit_load.h"
 
 #include "backend/cuda/ntt/ntt.h"
 #include "backend/cuda/host/section.h"
@@ -148,9 +148,9 @@ static enum cuzk_status build_tails(struct backend_circuit *circuit, const struc
     return device_check(cudaStreamSynchronize(stream), "multiples of points", err);
 }
 
-static enum cuzk_status fill(struct backend_circuit *circuit, struct points_loader *loader,
-                             const struct tail_list *lists, cudaStream_t stream,
-                             struct cuzk_error *err)
+static enum cuzk_status fill_block(struct backend_circuit *circuit, struct points_loader *loader,
+                                   const struct tail_list *lists, cudaStream_t stream,
+                                   struct cuzk_error *err)
 {
     struct circuit_block *block = &circuit->block;
     const uint32_t n_aux = circuit->counts.n_aux;
@@ -170,8 +170,8 @@ static enum cuzk_status fill(struct backend_circuit *circuit, struct points_load
 
 /* Nothing else works on the new block, so the device need not be locked: other circuits' partitions
    go on meanwhile. */
-static enum cuzk_status fill_on_stream(struct backend_circuit *circuit,
-                                       const struct tail_list *lists, struct cuzk_error *err)
+static enum cuzk_status fill_on_own_stream(struct backend_circuit *circuit,
+                                           const struct tail_list *lists, struct cuzk_error *err)
 {
     cudaStream_t stream;
     const uint64_t start = clock_now_ns();
@@ -179,7 +179,7 @@ static enum cuzk_status fill_on_stream(struct backend_circuit *circuit,
                      err));
     enum cuzk_status status = points_loader_open(0, &circuit->loader, err);
     if (status == CUZK_OK)
-        status = fill(circuit, circuit->loader, lists, stream, err);
+        status = fill_block(circuit, circuit->loader, lists, stream, err);
     cudaStreamSynchronize(stream);
     cudaStreamDestroy(stream);
     if (plan_is_resident(&circuit->plan)) {
@@ -203,7 +203,7 @@ static void use_lagrange_form(struct backend_circuit *circuit)
     key->v[KEY_L].at = key->lagrange.l;
 }
 
-static void count(struct backend_circuit *circuit, const struct tail_list *lists)
+static void set_counts(struct backend_circuit *circuit, const struct tail_list *lists)
 {
     const struct shape *shape = circuit->shape;
     circuit->counts = (struct circuit_counts){
@@ -232,7 +232,7 @@ static enum cuzk_status plan_and_take(struct backend_circuit *circuit, struct cu
     return status;
 }
 
-static enum cuzk_status bring(struct backend_circuit *circuit, struct cuzk_error *err)
+static enum cuzk_status bring_to_device(struct backend_circuit *circuit, struct cuzk_error *err)
 {
     struct tail_list lists[TAIL_COUNT] = {0};
     enum cuzk_status status = tail_lists_make(&circuit->queries, lists, err);
@@ -242,11 +242,11 @@ static enum cuzk_status bring(struct backend_circuit *circuit, struct cuzk_error
         status = key_check(&circuit->key, circuit->shape, err);
     if (status == CUZK_OK) {
         use_lagrange_form(circuit);
-        count(circuit, lists);
+        set_counts(circuit, lists);
         status = plan_and_take(circuit, err);
     }
     if (status == CUZK_OK)
-        status = fill_on_stream(circuit, lists, err);
+        status = fill_on_own_stream(circuit, lists, err);
     mem_free(circuit->rows.bytes);
     circuit->rows.bytes = NULL;
     for (enum cuda_tail i = 0; i < TAIL_COUNT; i++)
@@ -281,7 +281,7 @@ enum cuzk_status circuit_load(struct backend_device *device, const struct shape 
     if (status == CUZK_OK)
         status = device_use(device, err);
     if (status == CUZK_OK)
-        status = bring(circuit, err);
+        status = bring_to_device(circuit, err);
     if (status != CUZK_OK) {
         circuit_unload(circuit);
         return status;

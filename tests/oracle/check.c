@@ -1,9 +1,9 @@
-/* The check driver: every value is kept, every row is evaluated as it comes. The oracle of the
-   packed forms, and the one that explains why a witness is wrong. */
-#include "r1cs/driver.h"
+#include "oracle/check.h"
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/pointer.h"
+#include "r1cs/driver.h"
 
 struct check_cs {
     struct cs cs;
@@ -18,7 +18,7 @@ struct check_cs {
 
 static struct check_cs *check_of(struct cs *cs)
 {
-    return (struct check_cs *)cs;
+    return CONTAINER_OF(cs, struct check_cs, cs);
 }
 
 static struct var check_alloc(struct cs *cs, enum var_kind kind, const struct fr *value)
@@ -28,19 +28,17 @@ static struct var check_alloc(struct cs *cs, enum var_kind kind, const struct fr
     struct fr **values = input ? &check->inputs : &check->aux;
     size_t *capacity = input ? &check->inputs_capacity : &check->aux_capacity;
     size_t count = input ? cs->n_inputs : cs->n_aux;
-    void *block = *values;
     if (cs->status != CUZK_OK)
         return VAR_ONE;
-    if (!mem_reserve(&block, capacity, count + 1, sizeof **values)) {
+    if (!MEM_GROW(*values, *capacity, count + 1)) {
         cs_fail(cs, CUZK_NO_MEMORY);
         return VAR_ONE;
     }
-    *values = block;
     (*values)[count] = *value;
     return cs_next_var(cs, kind);
 }
 
-static void evaluate(const struct check_cs *check, const struct lc *lc, struct fr *sum)
+static void evaluate_combination(const struct check_cs *check, const struct lc *lc, struct fr *sum)
 {
     *sum = fr_zero;
     for (size_t i = 0; i < lc->len; i++) {
@@ -62,9 +60,9 @@ static void check_enforce(struct cs *cs, struct lc *a, struct lc *b, struct lc *
 {
     struct check_cs *check = check_of(cs);
     struct fr value_a, value_b, value_c, product;
-    evaluate(check, a, &value_a);
-    evaluate(check, b, &value_b);
-    evaluate(check, c, &value_c);
+    evaluate_combination(check, a, &value_a);
+    evaluate_combination(check, b, &value_b);
+    evaluate_combination(check, c, &value_c);
     fr_mul(&product, &value_a, &value_b);
     struct check_result *result = check->result;
     if (!fr_equal(&product, &value_c) && result->unsatisfied++ == 0) {

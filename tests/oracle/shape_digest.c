@@ -1,8 +1,10 @@
 /* The R1CS digest of the compiled form (docs/spec/parameters.md, part I.1): the only walk over a
    shape whose order of terms inside a row matters. */
+#include "oracle/digest.h"
+
 #include "base/error.h"
 #include "base/mem.h"
-#include "r1cs/digest.h"
+#include "oracle/digest_stream.h"
 #include "r1cs/sort.h"
 #include "r1cs/walk.h"
 
@@ -93,14 +95,14 @@ static void add_placement(struct digest_walk *walk, const struct shape_placement
     }
 }
 
-enum cuzk_status shape_digest(struct shape *shape, struct cuzk_error *err)
+enum cuzk_status shape_digest(const struct shape *shape, uint8_t digest[32], struct cuzk_error *err)
 {
     struct digest_walk walk;
     enum cuzk_status status = CUZK_OK;
     if (walk_start(&walk, shape)) {
         for (uint32_t i = 0; i < shape->n_placements; i++)
             add_placement(&walk, &shape->placements[i]);
-        digest_finish(&walk.stream, shape->n_inputs, shape->n_aux, shape->n_rows, shape->digest);
+        digest_finish(&walk.stream, shape->n_inputs, shape->n_aux, shape->n_rows, digest);
     } else {
         status = error_set(err, CUZK_NO_MEMORY, "digest: no memory");
     }
