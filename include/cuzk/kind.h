@@ -23,7 +23,7 @@ enum cuzk_proof_kind {
 #undef X
 };
 
-enum { CUZK_PROOF_KINDS = 4 };
+#define CUZK_PROOF_KINDS 4
 
 /* Name and label of a kind ("porep", "porep_c2"); "unknown" for a number that is no kind. */
 const char *cuzk_proof_kind_name(enum cuzk_proof_kind kind);

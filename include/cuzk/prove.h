@@ -1,4 +1,4 @@
-/* Proofs without a daemon: one call proves, verifies or synthesizes a PoRep C1 in this process. */
+/* Proofs without a daemon: one call proves or synthesizes a PoRep C1 in this process. */
 #ifndef CUZK_PROVE_H
 #define CUZK_PROVE_H
 
@@ -13,13 +13,13 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/* What a call did, in nanoseconds of wall time; phases that it has not are 0. */
+/* What a call did, in nanoseconds of wall time. A phase that did not take place is 0. */
 struct cuzk_phase_times {
     uint64_t parse_ns; /* C1 read and decoded, paths, columns and labels checked, inputs computed */
     uint64_t shape_ns; /* circuit compiled */
     uint64_t params_ns;    /* parameters mapped, checked, moved to the device */
     uint64_t synthesis_ns; /* sum over partitions */
-    uint64_t device_ns;    /* sum over partitions: the four below and what lies between them */
+    uint64_t device_ns;    /* devices at work: the three below and what lies between them */
     uint64_t eval_ns;      /* row values a and b */
     uint64_t ntt_ns;       /* quotient polynomial */
     uint64_t msm_ns;       /* the five group sums, which may overlap */
@@ -30,13 +30,15 @@ struct cuzk_phase_times {
     uint64_t peak_rss_bytes; /* of the process so far */
 };
 
-/* Called when a phase of a partition is done; partition counts from 0, -1: the whole proof. */
+/* Called on the thread that called cuzk_prove_c1, within a tenth of a second after a phase is done.
+   partition counts from 0; -1: the phase was one of the whole proof. A partition that is done again
+   has its phases reported again. */
 typedef void cuzk_progress_fn(void *context, const char *phase, int partition,
                               unsigned n_partitions, uint64_t phase_ns);
 
 /* Zero-initialise, then set what differs from the default. */
 struct cuzk_prove_options {
-    const char *param_cache; /* folder of parameter files; required (verify: the .vk will do) */
+    const char *param_cache; /* folder of parameter files; required */
     const char *backend;     /* "cpu", "cuda"; NULL: the best that this machine can run */
     unsigned threads;        /* 0: all of this process */
     bool has_sector_number;  /* compare replica_id with this sector of this miner */
@@ -48,19 +50,13 @@ struct cuzk_prove_options {
 };
 
 /* Proves all partitions of a C1 (plain JSON or its wrapper) and verifies them, each by itself and
-   all together. *proof receives 192 bytes a partition; free with cuzk_proof_free. times may be
-   NULL. */
+   all together: one job of an engine (cuzk/engine.h) that is opened for it. *proof receives
+   CUZK_PROOF_BYTES for each partition; free with cuzk_proof_free. times may be NULL. Errors are
+   those of opening an engine, of a submission, and of the job. */
 enum cuzk_status cuzk_prove_c1(const struct cuzk_prove_options *options, const uint8_t *c1,
                                size_t c1_len, uint8_t **proof, size_t *proof_len,
                                struct cuzk_phase_times *times, struct cuzk_error *err);
 void cuzk_proof_free(uint8_t *proof);
-
-/* Checks the C1 and verifies a proof for it. CUZK_VERIFY_FAILED: the proof is not valid (the text
-   names the first bad partition); CUZK_INVALID_ARGUMENT: the C1 or the proof's encoding is wrong.
- */
-enum cuzk_status cuzk_verify_c1(const struct cuzk_prove_options *options, const uint8_t *c1,
-                                size_t c1_len, const uint8_t *proof, size_t proof_len,
-                                struct cuzk_phase_times *times, struct cuzk_error *err);
 
 /* Writes one line about a backend ("cuda", "cpu", "sim") to out: what it finds on this machine, or
    why it cannot be used ("not built in", "no device"). */

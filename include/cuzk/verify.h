@@ -1,8 +1,10 @@
-/* Verifying Groth16 proofs (BLS12-381, the encodings of Filecoin) under a verifying key. */
+/* Verifying Groth16 proofs (BLS12-381, the encodings of Filecoin): under a verifying key with given
+   public inputs, or for a PoRep C1. */
 #ifndef CUZK_VERIFY_H
 #define CUZK_VERIFY_H
 
 #include <cuzk/status.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +33,23 @@ size_t cuzk_vk_inputs(const struct cuzk_vk *vk);
    not fit, or a proof or an input is not properly encoded. */
 enum cuzk_status cuzk_verify(const struct cuzk_vk *vk, const uint8_t *proofs, size_t proofs_len,
                              const uint8_t *inputs, size_t inputs_len, struct cuzk_error *err);
+
+/* How to verify a proof of a C1. Zero-initialise, then set what differs from the default. */
+struct cuzk_verify_options {
+    const char *param_cache; /* folder of .vk or .params files; required */
+    unsigned threads;        /* for the check of the C1; 0: all of this process */
+    bool has_sector_number;  /* compare replica_id with this sector of this miner */
+    uint64_t sector_number;
+    bool has_miner_id;
+    uint64_t miner_id;
+};
+
+/* Checks the C1 and verifies a proof for it. CUZK_VERIFY_FAILED: the proof is not valid (the text
+   names the first bad partition); CUZK_INVALID_ARGUMENT: the C1 or the proof's encoding is wrong;
+   CUZK_BAD_PARAMS: no good verifying key of the circuit in the folder. */
+enum cuzk_status cuzk_verify_c1(const struct cuzk_verify_options *options, const uint8_t *c1,
+                                size_t c1_len, const uint8_t *proof, size_t proof_len,
+                                struct cuzk_error *err);
 
 #pragma GCC visibility pop
 

@@ -528,21 +528,36 @@ static const struct circuit_info circuits[] = {
     },
 };
 
+enum { CIRCUITS = sizeof circuits / sizeof circuits[0] };
+
+/* By circuit_add. */
+static const struct circuit_info *added;
+static const struct circuit_program *added_blank;
+
+void circuit_add(const struct circuit_info *circuit, const struct circuit_program *blank)
+{
+    added = circuit;
+    added_blank = blank;
+}
+
 size_t circuit_count(void)
 {
-    return sizeof circuits / sizeof circuits[0];
+    return CIRCUITS + (added != NULL);
 }
 
 const struct circuit_info *circuit_at(size_t index)
 {
-    return index < circuit_count() ? &circuits[index] : NULL;
+    if (index == CIRCUITS)
+        return added;
+    return index < CIRCUITS ? &circuits[index] : NULL;
 }
 
 const struct circuit_info *circuit_find(enum cuzk_proof_kind kind, uint64_t sector_bytes)
 {
     for (size_t i = 0; i < circuit_count(); i++) {
-        if (circuits[i].kind == kind && circuits[i].sector_bytes == sector_bytes)
-            return &circuits[i];
+        const struct circuit_info *circuit = circuit_at(i);
+        if (circuit->kind == kind && circuit->sector_bytes == sector_bytes)
+            return circuit;
     }
     return NULL;
 }
@@ -550,8 +565,8 @@ const struct circuit_info *circuit_find(enum cuzk_proof_kind kind, uint64_t sect
 const struct circuit_info *circuit_by_id(const char *id)
 {
     for (size_t i = 0; i < circuit_count(); i++) {
-        if (strcmp(circuits[i].id, id) == 0)
-            return &circuits[i];
+        if (strcmp(circuit_at(i)->id, id) == 0)
+            return circuit_at(i);
     }
     return NULL;
 }
@@ -573,7 +588,9 @@ enum cuzk_status circuit_shape(const struct circuit_info *circuit, struct shape 
 {
     uint64_t bytes = circuit->sector_bytes;
     enum cuzk_status status;
-    if (circuit->kind == CUZK_POREP) {
+    if (circuit == added) {
+        status = record_shape(circuit, added_blank->synthesize, added_blank->input, out, err);
+    } else if (circuit->kind == CUZK_POREP) {
         struct porep_partition *blank = porep_blank(porep_config(bytes), 0);
         status = record_shape(circuit, porep_synthesize, blank, out, err);
         porep_partition_free(blank);

@@ -28,6 +28,10 @@ const struct circuit_info *circuit_find(enum cuzk_proof_kind kind, uint64_t sect
 /* The circuit with the id, case-sensitive; NULL if there is none. */
 const struct circuit_info *circuit_by_id(const char *id);
 
+/* For tests: one more circuit, the last of the table, with its program for any values. NULL takes
+   it out again. Both stay the caller's, and nothing else may use the table meanwhile. */
+void circuit_add(const struct circuit_info *circuit, const struct circuit_program *blank);
+
 /* Compiles the shape of the circuit, which takes up to about 2 s for the largest one. The caller
    frees it with shape_free. Errors are those of shape_record. */
 enum cuzk_status circuit_shape(const struct circuit_info *circuit, struct shape **out,

@@ -63,7 +63,7 @@ static enum cuzk_status make_core(struct core *core, const struct engine_shared 
     core->shared = shared;
     budget_init(&core->budget, budget);
     pipeline_init(&core->pipeline, &shared->limits);
-    core->stats.simulated = shared->setup.simulated;
+    core->stats.simulated = shared->setup.verification == WORK_SIMULATED;
     /* Without a journal nothing remembers the last number; the wall clock keeps the ids of one
        process apart from those of the next. */
     core->jobs.next_number = shared->journal ? 1 : clock_unix_s() << 20;

@@ -33,7 +33,7 @@ struct srs_entry;
 
 /* What the engine keeps for each partition. */
 struct job_partition {
-    void *witness;
+    struct witness *witness;
     struct budget_hold hold;
     uint8_t proof[CUZK_PROOF_BYTES];
     bool redone;      /* it is being done for the second time, or was */

@@ -223,22 +223,31 @@ static void close_spans(struct core *core, struct job *job)
     job->srs_waits = job->budget_waits = false;
 }
 
+static void log_end(const struct job *job, int64_t ms)
+{
+    if (job->state == JOB_DONE)
+        log_info("engine", "job %s done in %" PRId64 " ms", job->id, ms);
+    else if (job->state == JOB_FAILED)
+        log_error("engine", "job %s failed: %s", job->id, job->error.text);
+    else
+        log_info("engine", "job %s cancelled: %s", job->id, job->error.text);
+}
+
 static void report_end(struct core *core, const struct job *job)
 {
     struct trace_scope scope = job_scope(job, core->shared->trace);
     int64_t ms = (int64_t)job_ms_between(job->accepted_ns, job->done_ns);
     if (job->state == JOB_DONE) {
         trace_emit(&scope, TRACE_JOB_DONE, ms);
-        log_info("engine", "job %s done in %" PRId64 " ms", job->id, ms);
     } else if (job->state == JOB_FAILED) {
         char reason[32];
         (void)snprintf(reason, sizeof reason, "reason=%.20s", cuzk_status_text(job->error.status));
         trace_emit_text(&scope, TRACE_JOB_FAILED, ms, reason);
-        log_error("engine", "job %s failed: %s", job->id, job->error.text);
     } else {
         trace_emit(&scope, TRACE_JOB_CANCELLED, ms);
-        log_info("engine", "job %s cancelled: %s", job->id, job->error.text);
     }
+    if (!core->shared->setup.quiet)
+        log_end(job, ms);
 }
 
 void jobs_end(struct core *core, struct job *job, enum job_state state,

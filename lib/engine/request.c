@@ -97,7 +97,7 @@ static enum cuzk_status check_payloads(const struct cuzk_request *from, size_t *
 static enum cuzk_status check_request(const struct cuzk_request *from, size_t *total,
                                       struct cuzk_error *err)
 {
-    if (from->kind < CUZK_POREP || from->kind > CUZK_WINNING_POST)
+    if (from->kind < 1 || from->kind > CUZK_PROOF_KINDS)
         return error_set(err, CUZK_INVALID_ARGUMENT, "invalid proof_kind: %d", (int)from->kind);
     if (from->request_id)
         TRY(check_id(from->request_id, err));

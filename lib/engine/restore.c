@@ -48,7 +48,7 @@ static enum cuzk_status restore_one(void *context, const struct journal_job *fro
                                     struct cuzk_error *err)
 {
     struct core *core = context;
-    bool known_kind = from->kind >= CUZK_POREP && from->kind <= CUZK_WINNING_POST;
+    bool known_kind = from->kind >= 1 && from->kind <= CUZK_PROOF_KINDS;
     if (!known_kind || strlen(from->request_id) > CUZK_REQUEST_ID_MAX)
         return error_set(err, CUZK_IO, "journal: job %" PRIu64 " makes no sense", from->number);
     struct job *job = jobs_add(core, from->request_id, from->priority, from->number);

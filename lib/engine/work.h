@@ -1,6 +1,6 @@
 /* What the engine's core schedules, without knowing what it is: the seam between the pipeline and
-   circuits, proofs and parameter files. Filled for real in real.c and porep.c, by fakes in
-   tests. */
+   circuits, proofs and parameter files. lib/prover fills it for real, lib/whatif for replays, tests
+   with fakes. */
 #ifndef ENGINE_WORK_H
 #define ENGINE_WORK_H
 
@@ -11,6 +11,9 @@
 #include <cuzk/verify.h>
 
 enum { WORK_CIRCUIT_ID_BYTES = 32 };
+
+/* What the values of a partition's variables are in; only the work looks inside. */
+struct witness;
 
 /* A circuit whose parameters are loaded. Real ones have more behind this. */
 struct loaded {
@@ -52,12 +55,12 @@ struct work_ops {
     /* Checks the partition's part of the input, between CHECK_START and CHECK_END, and makes its
        witness. CUZK_INVALID_ARGUMENT: the input's fault, and the text says where it is. */
     enum cuzk_status (*synthesize)(struct work *work, struct loaded *loaded,
-                                   const struct work_span *span, void **witness,
+                                   const struct work_span *span, struct witness **witness,
                                    struct cuzk_error *err);
-    void (*witness_free)(void *witness);
+    void (*witness_free)(struct witness *witness);
     /* Occupies the device, for *device_ns in all; emits GPU_START, GPU_END and the device's phases.
        CUZK_DEVICE_FAULT, CUZK_DEVICE_LOST: the device's failure, not the input's. */
-    enum cuzk_status (*prove)(struct work *work, struct loaded *loaded, void *witness,
+    enum cuzk_status (*prove)(struct work *work, struct loaded *loaded, struct witness *witness,
                               const struct work_span *span, uint8_t proof[CUZK_PROOF_BYTES],
                               uint64_t *device_ns, struct cuzk_error *err);
     /* CUZK_VERIFY_FAILED: not a valid proof of that partition. */
@@ -88,6 +91,12 @@ struct work_device {
     char backend[16];
 };
 
+/* What becomes of the proofs that devices make. */
+enum work_verification {
+    WORK_VERIFIED,  /* each is verified, then all of a job together; only good ones leave */
+    WORK_SIMULATED, /* they are made up and not looked at; a job fails with a text that says so */
+};
+
 /* What an engine is opened with. The engine owns context, once opened. */
 struct work_setup {
     const struct work_ops *ops;
@@ -95,10 +104,9 @@ struct work_setup {
     const struct work_device *devices; /* copied */
     unsigned n_devices;
     unsigned workers_per_device; /* unless the options say; 0: 1 */
-    /* Proofs are made up. They are not verified, and their jobs end as failed, with a text that
-       says so; unless results_anyway, for a replay inside this process. */
-    bool simulated;
-    bool results_anyway;
+    enum work_verification verification;
+    bool quiet; /* the log does not say that parameters were loaded and how jobs ended: whoever
+                   opens the engine does */
 };
 
 struct cuzk_engine_options;

@@ -20,7 +20,6 @@ void cuzk_backend_describe(const char *name, char *out, size_t out_bytes)
         snprintf(out, out_bytes, "not usable here: %s", err.text);
         return;
     }
-    snprintf(out, out_bytes, "%s%s%s", backend->describe(device), n > 1 ? ", and more" : "",
-             backend->makes_proofs ? "" : " (simulates only)");
+    snprintf(out, out_bytes, "%s%s", backend->describe(device), n > 1 ? ", and more" : "");
     backend->close(device);
 }

@@ -1,7 +1,7 @@
 /* Synthesis alone, measured. */
 #include <cuzk/prove.h>
 
-#include "prover/real.h"
+#include "prover/prove.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -12,17 +12,17 @@
 #include <string.h>
 #include <sys/resource.h>
 
-static enum cuzk_status check_partition(const struct work *work, unsigned partition,
+static enum cuzk_status check_partition(const struct kind_work *work, unsigned partition,
                                         struct cuzk_error *err)
 {
-    if (partition < work->n_partitions)
+    if (partition < work->base.n_partitions)
         return CUZK_OK;
     return error_set(err, CUZK_INVALID_ARGUMENT, "partition: %u, this C1 has %u", partition,
-                     work->n_partitions);
+                     work->base.n_partitions);
 }
 
 /* The fastest of some runs; the last run's witness stays. */
-static enum cuzk_status synthesize(const struct cuzk_synth_options *options, struct work *work,
+static enum cuzk_status synthesize(const struct cuzk_synth_options *options, struct kind_work *work,
                                    const struct shape *shape, struct pool *pool,
                                    struct witness *witness, struct cuzk_synth_report *out,
                                    struct cuzk_error *err)
@@ -35,7 +35,7 @@ static enum cuzk_status synthesize(const struct cuzk_synth_options *options, str
             witness_free(witness);
         uint64_t start = clock_now_ns();
         uint64_t start_cpu = clock_cpu_ns();
-        TRY(porep_synthesize_part(work, shape, &span, pool, witness, err));
+        TRY(prover_synthesize(work, shape, &span, pool, witness, err));
         uint64_t wall = clock_now_ns() - start;
         uint64_t cpu = clock_cpu_ns() - start_cpu;
         if (i > 0 && wall >= out->synthesis_ns)
@@ -69,7 +69,7 @@ static enum cuzk_status add_digests(const struct shape *shape, const struct witn
     return CUZK_OK;
 }
 
-static enum cuzk_status measure(const struct cuzk_synth_options *options, struct work *work,
+static enum cuzk_status measure(const struct cuzk_synth_options *options, struct kind_work *work,
                                 const struct shape *shape, struct pool *pool,
                                 struct cuzk_synth_report *out, struct cuzk_error *err)
 {
@@ -90,27 +90,29 @@ enum cuzk_status cuzk_synth_c1(const struct cuzk_synth_options *options, const u
                                size_t c1_len, struct cuzk_synth_report *out, struct cuzk_error *err)
 {
     *out = (struct cuzk_synth_report){0};
-    struct work *work = NULL;
+    struct request_payload payload = {c1, c1_len};
+    const struct request request = {.kind = CUZK_POREP, .payloads = &payload, .n_payloads = 1};
+    struct kind_work *work = NULL;
     struct shape *shape = NULL;
     uint64_t start = clock_now_ns();
     struct pool *pool = pool_new(options->threads);
     if (!pool)
         return error_set(err, CUZK_NO_MEMORY, "no memory for threads");
-    enum cuzk_status status = porep_read(c1, c1_len, NULL, pool, &work, err);
+    enum cuzk_status status = kind_parse(&request, pool, &work, err);
     if (status == CUZK_OK)
-        status = porep_check_all(work, pool, err); /* not a part of synthesis */
+        status = prover_check_all(work, pool, err); /* not a part of synthesis */
     uint64_t parsed = clock_now_ns();
     out->parse_ns = parsed - start;
     if (status == CUZK_OK)
         status = check_partition(work, options->partition, err);
     if (status == CUZK_OK)
-        status = circuit_shape(circuit_by_id(work->circuit_id), &shape, err);
+        status = circuit_shape(circuit_by_id(work->base.circuit_id), &shape, err);
     out->shape_ns = clock_now_ns() - parsed;
     if (status == CUZK_OK)
         status = measure(options, work, shape, pool, out, err);
     out->total_ns = clock_now_ns() - start;
     shape_free(shape);
-    porep_free(work);
+    kind_free(work);
     pool_free(pool);
     return status;
 }

@@ -217,9 +217,21 @@ enum cuzk_status witness_check(const struct witness *witness, const struct shape
                      shape->n_aux, shape->n_full);
 }
 
+static size_t bytes_of(const struct witness_size *size)
+{
+    return (witness_plane_words(size->n_aux) + 1) * sizeof(uint64_t) +
+           ((size_t)size->n_full + size->n_inputs) * sizeof(struct fr);
+}
+
 size_t witness_bytes(const struct witness *witness)
 {
-    return (witness_plane_words(witness->aux_capacity) + 1) * sizeof *witness->bits +
-           witness->full_capacity * sizeof *witness->full +
-           witness->inputs_capacity * sizeof *witness->inputs;
+    return bytes_of(&(struct witness_size){.n_aux = witness->aux_capacity,
+                                           .n_full = witness->full_capacity,
+                                           .n_inputs = witness->inputs_capacity});
+}
+
+size_t witness_bytes_of(const struct shape *shape)
+{
+    return bytes_of(&(struct witness_size){
+        .n_aux = shape->n_aux, .n_full = shape->n_full, .n_inputs = shape->n_inputs});
 }

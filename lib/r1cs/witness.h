@@ -52,7 +52,9 @@ enum cuzk_status witness_check(const struct witness *witness, const struct shape
 /* Wipes and frees. */
 void witness_free(struct witness *witness);
 
+/* Memory of a witness, and of the witness of any partition of a circuit. */
 size_t witness_bytes(const struct witness *witness);
+size_t witness_bytes_of(const struct shape *shape);
 
 /* 64-bit words of the bit plane of n_aux variables with its padding. */
 static inline size_t witness_plane_words(uint32_t n_aux)

@@ -38,4 +38,8 @@ void sparse_label(const struct sparse_sector *sector, unsigned layer, uint64_t n
 enum cuzk_status sparse_write(const struct sparse_sector *sector, cuzk_write_fn *write,
                               void *context, struct cuzk_error *err);
 
+/* All of it: cuzk_gen_c1 of cuzk/dev.h. */
+enum cuzk_status sparse_gen_c1(uint64_t sector_bytes, const uint8_t *seed, cuzk_write_fn *write,
+                               void *context, struct cuzk_error *err);
+
 #endif

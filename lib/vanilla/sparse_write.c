@@ -237,8 +237,8 @@ static const struct seal_proof *find_proof(uint64_t sector_bytes)
     return NULL;
 }
 
-enum cuzk_status cuzk_gen_c1(uint64_t sector_bytes, const uint8_t *seed, cuzk_write_fn *write,
-                             void *context, struct cuzk_error *err)
+enum cuzk_status sparse_gen_c1(uint64_t sector_bytes, const uint8_t *seed, cuzk_write_fn *write,
+                               void *context, struct cuzk_error *err)
 {
     const struct seal_proof *proof = find_proof(sector_bytes);
     if (!proof)

@@ -92,8 +92,14 @@ static const struct replay_partition *partition_of(const struct replay_work *wor
     return &work->replay->plan->partitions[work->job->first + partition];
 }
 
+/* Nothing is synthesized in a replay. */
+struct witness {
+    char none;
+};
+static struct witness no_witness;
+
 static enum cuzk_status replay_synthesize(struct work *base, struct loaded *loaded,
-                                          const struct work_span *span, void **witness,
+                                          const struct work_span *span, struct witness **witness,
                                           struct cuzk_error *err)
 {
     (void)loaded;
@@ -110,18 +116,19 @@ static enum cuzk_status replay_synthesize(struct work *base, struct loaded *load
         us *= pow(level / p->synth_level, replay->plan->growth);
     pass_time(replay, (uint64_t)fmin(us, (double)DURATION_MAX_US), order);
     atomic_fetch_sub(&replay->synthesizing, 1);
-    *witness = work;
+    *witness = &no_witness;
     return CUZK_OK;
 }
 
-static void replay_witness_free(void *witness)
+static void replay_witness_free(struct witness *witness)
 {
     (void)witness;
 }
 
-static enum cuzk_status replay_prove(struct work *base, struct loaded *loaded, void *witness,
-                                     const struct work_span *span, uint8_t proof[CUZK_PROOF_BYTES],
-                                     uint64_t *device_ns, struct cuzk_error *err)
+static enum cuzk_status replay_prove(struct work *base, struct loaded *loaded,
+                                     struct witness *witness, const struct work_span *span,
+                                     uint8_t proof[CUZK_PROOF_BYTES], uint64_t *device_ns,
+                                     struct cuzk_error *err)
 {
     (void)loaded;
     (void)witness;

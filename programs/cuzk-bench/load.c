@@ -9,7 +9,7 @@
 #include "rpc/message.h"
 
 #include <cuzk/engine.h>
-#include <cuzk/prove.h>
+#include <cuzk/verify.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static enum verdict verify_answer(const struct bench_globals *globals,
 {
     if (!globals->param_cache || request->kind != CUZK_POREP)
         return VERDICT_UNKNOWN;
-    struct cuzk_prove_options options = {
+    const struct cuzk_verify_options options = {
         .param_cache = globals->param_cache,
         .threads = 1,
         .has_sector_number = request->has_sector_number,
@@ -43,7 +43,7 @@ static enum verdict verify_answer(const struct bench_globals *globals,
     };
     enum cuzk_status status =
         cuzk_verify_c1(&options, request->payloads[0], request->payload_lens[0], answer->proof.data,
-                       answer->proof.len, NULL, err);
+                       answer->proof.len, err);
     if (status == CUZK_OK)
         return VERDICT_VALID;
     bool says_no = status == CUZK_VERIFY_FAILED || status == CUZK_INVALID_ARGUMENT;

@@ -8,7 +8,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-#include <cuzk/prove.h>
 #include <cuzk/verify.h>
 #include <ctype.h>
 #include <getopt.h>
@@ -25,7 +24,7 @@ struct verify_flags {
     const char *proof;
     const char *c1;
     bool quiet;
-    struct cuzk_prove_options options;
+    struct cuzk_verify_options options;
 };
 
 static void print_usage(FILE *out)
@@ -185,8 +184,7 @@ static enum cuzk_status verify_by_c1(const struct verify_flags *flags, const str
     struct content c1 = {0};
     enum cuzk_status status = file_read(flags->c1, FILE_BYTES_MAX, &c1.bytes, &c1.len, err);
     if (status == CUZK_OK)
-        status =
-            cuzk_verify_c1(&flags->options, c1.bytes, c1.len, proof->bytes, proof->len, NULL, err);
+        status = cuzk_verify_c1(&flags->options, c1.bytes, c1.len, proof->bytes, proof->len, err);
     mem_free(c1.bytes);
     return status;
 }

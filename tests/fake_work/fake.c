@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/pointer.h"
 
 #include <cuzk/engine.h>
 #include <stdio.h>
@@ -123,26 +124,26 @@ static enum cuzk_status fake_parse(void *context, const struct request *request,
 
 static void fake_work_free(struct work *base)
 {
-    struct fake_work *work = (struct fake_work *)(void *)base;
+    struct fake_work *work = CONTAINER_OF(base, struct fake_work, base);
     count(work->fake, &work->fake->works, -1);
     mem_free(work);
 }
 
-struct fake_witness {
+struct witness {
     struct fake *fake;
 };
 
 static enum cuzk_status fake_synthesize(struct work *base, struct loaded *loaded,
-                                        const struct work_span *span, void **witness,
+                                        const struct work_span *span, struct witness **witness,
                                         struct cuzk_error *err)
 {
     (void)loaded;
     (void)span;
-    struct fake_work *work = (struct fake_work *)(void *)base;
+    struct fake_work *work = CONTAINER_OF(base, struct fake_work, base);
     pass_gate(work->fake, FAKE_SYNTH);
     if (work->fake->synth_status != CUZK_OK)
         return error_set(err, work->fake->synth_status, "fake: cannot synthesize");
-    struct fake_witness *made = mem_alloc(1, sizeof *made);
+    struct witness *made = mem_alloc(1, sizeof *made);
     if (!made)
         return error_set(err, CUZK_NO_MEMORY, "fake: no memory");
     made->fake = work->fake;
@@ -151,21 +152,21 @@ static enum cuzk_status fake_synthesize(struct work *base, struct loaded *loaded
     return CUZK_OK;
 }
 
-static void fake_witness_free(void *witness)
+static void fake_witness_free(struct witness *witness)
 {
-    struct fake_witness *made = witness;
-    count(made->fake, &made->fake->witnesses, -1);
-    mem_free(made);
+    count(witness->fake, &witness->fake->witnesses, -1);
+    mem_free(witness);
 }
 
-static enum cuzk_status fake_prove(struct work *base, struct loaded *loaded, void *witness,
-                                   const struct work_span *span, uint8_t proof[CUZK_PROOF_BYTES],
-                                   uint64_t *device_ns, struct cuzk_error *err)
+static enum cuzk_status fake_prove(struct work *base, struct loaded *loaded,
+                                   struct witness *witness, const struct work_span *span,
+                                   uint8_t proof[CUZK_PROOF_BYTES], uint64_t *device_ns,
+                                   struct cuzk_error *err)
 {
     (void)loaded;
     (void)witness;
     const uint64_t start = clock_now_ns();
-    struct fake_work *work = (struct fake_work *)(void *)base;
+    struct fake_work *work = CONTAINER_OF(base, struct fake_work, base);
     struct fake *fake = work->fake;
     struct fake_taken take = {work->tag, span->partition, span->device};
     pthread_mutex_lock(&fake->lock);
@@ -194,7 +195,7 @@ static enum cuzk_status fake_verify(struct work *base, struct loaded *loaded, un
                                     const uint8_t proof[CUZK_PROOF_BYTES], struct cuzk_error *err)
 {
     (void)loaded;
-    struct fake_work *work = (struct fake_work *)(void *)base;
+    struct fake_work *work = CONTAINER_OF(base, struct fake_work, base);
     pass_gate(work->fake, FAKE_VERIFY);
     return is_good(work, partition, proof) ? CUZK_OK
                                            : error_set(err, CUZK_VERIFY_FAILED, "fake: bad proof");
@@ -204,7 +205,7 @@ static enum cuzk_status fake_verify_all(struct work *base, struct loaded *loaded
                                         const uint8_t *proofs, struct cuzk_error *err)
 {
     (void)loaded;
-    struct fake_work *work = (struct fake_work *)(void *)base;
+    struct fake_work *work = CONTAINER_OF(base, struct fake_work, base);
     for (unsigned p = 0; p < base->n_partitions; p++)
         if (!is_good(work, p, proofs + (size_t)p * CUZK_PROOF_BYTES))
             return error_set(err, CUZK_VERIFY_FAILED, "fake: bad proof");
@@ -236,7 +237,7 @@ static enum cuzk_status fake_load(void *context, const char *circuit_id, struct 
 
 static enum cuzk_status fake_check(const struct loaded *base, struct cuzk_error *err)
 {
-    const struct fake_loaded *loaded = (const struct fake_loaded *)(const void *)base;
+    const struct fake_loaded *loaded = CONTAINER_OF(unconst(base), struct fake_loaded, base);
     pthread_mutex_lock(&loaded->fake->lock);
     enum cuzk_status status = loaded->fake->check_status;
     pthread_mutex_unlock(&loaded->fake->lock);
@@ -245,7 +246,7 @@ static enum cuzk_status fake_check(const struct loaded *base, struct cuzk_error 
 
 static void fake_unload(struct loaded *base)
 {
-    struct fake_loaded *loaded = (struct fake_loaded *)(void *)base;
+    struct fake_loaded *loaded = CONTAINER_OF(base, struct fake_loaded, base);
     count(loaded->fake, &loaded->fake->loads, -1);
     mem_free(loaded);
 }
@@ -299,8 +300,7 @@ struct cuzk_engine *fake_engine(struct fake *fake, const struct cuzk_engine_opti
         .context = fake,
         .devices = devices,
         .n_devices = fake->n_devices,
-        .simulated = fake->simulated,
-        .results_anyway = fake->results_anyway,
+        .verification = fake->verification,
     };
     struct cuzk_engine_options with_memory = *options;
     if (with_memory.memory_budget_bytes == 0)

@@ -38,7 +38,7 @@ struct fake {
     enum cuzk_status parse_status, synth_status, load_status, check_status, verify_all_status;
     uint64_t host_bytes, partition_bytes;
     unsigned n_devices;
-    bool simulated, results_anyway;
+    enum work_verification verification;
 };
 
 /* Everything open, nothing fails, n devices. */

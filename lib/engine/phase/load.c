@@ -107,6 +107,16 @@ static enum cuzk_status load_run(struct task *task, const struct engine_shared *
     return status;
 }
 
+static void log_loaded(const struct core *core, const struct srs_entry *entry,
+                       const struct loaded *loaded)
+{
+    if (core->shared->setup.quiet)
+        return;
+    log_info("engine", "%s: %s parameters loaded%s in %" PRIu64 " ms", entry->circuit_id,
+             loaded->dev ? "INSECURE DEVELOPMENT" : "published",
+             loaded->lagrange ? " with Lagrange form" : "", entry->load_ns / 1000000);
+}
+
 static void load_done(struct task *task, struct core *core)
 {
     struct load_task *load = CONTAINER_OF(task, struct load_task, task);
@@ -123,9 +133,7 @@ static void load_done(struct task *task, struct core *core)
     core->stats.srs_load_ns += entry->load_ns;
     core->stats.srs_loads++;
     if (is_loaded)
-        log_info("engine", "%s: %s parameters loaded%s in %" PRIu64 " ms", entry->circuit_id,
-                 loaded->dev ? "INSECURE DEVELOPMENT" : "published",
-                 loaded->lagrange ? " with Lagrange form" : "", entry->load_ns / 1000000);
+        log_loaded(core, entry, loaded);
     else if (others_in_the_way)
         make_room_for(core, entry);
     else

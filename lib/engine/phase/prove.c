@@ -13,7 +13,7 @@ struct prove_task {
     struct task task;
     struct work *work;
     struct loaded *loaded;
-    void *witness; /* the task's */
+    struct witness *witness; /* the task's */
     unsigned partition, device;
     /* Result: */
     uint8_t proof[CUZK_PROOF_BYTES];
@@ -58,10 +58,6 @@ static void count_device(struct core *core, const struct prove_task *prove)
 
 static void end_simulated(struct core *core, struct job *job)
 {
-    if (core->shared->setup.results_anyway) {
-        jobs_end(core, job, JOB_DONE, NULL);
-        return;
-    }
     struct cuzk_error err;
     error_set(&err, CUZK_FAILED_PRECONDITION,
               CUZK_SIMULATION_TEXT ": the backend '%s' makes no proofs",
@@ -85,7 +81,7 @@ static void prove_done(struct task *task, struct core *core)
     pipeline_proved(&core->pipeline, &job->line, partition);
     if (task->status == CUZK_OK) {
         memcpy(p->proof, prove->proof, sizeof p->proof);
-        if (!core->shared->setup.simulated)
+        if (core->shared->setup.verification == WORK_VERIFIED)
             return; /* verify.c comes next */
         verify_accept(core, job, partition);
         if (job->ending == ENDING_VERIFY)

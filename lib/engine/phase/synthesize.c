@@ -11,7 +11,7 @@ struct synthesize_task {
     struct work *work;
     struct loaded *loaded;
     unsigned partition;
-    void *witness; /* the result */
+    struct witness *witness; /* the result */
 };
 
 static enum cuzk_status synthesize_run(struct task *task, const struct engine_shared *shared)

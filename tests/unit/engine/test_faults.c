@@ -329,20 +329,16 @@ static void changed_parameters_are_loaded_again(void **state)
 static void a_simulation_is_not_a_proof(void **state)
 {
     (void)state;
-    for (unsigned anyway = 0; anyway < 2; anyway++) {
-        struct fake fake;
-        fake_init(&fake, 1);
-        fake.simulated = true;
-        fake.results_anyway = anyway;
-        struct cuzk_engine *engine = fake_engine(&fake, &plain);
-        struct fake_result result;
-        run_job(engine, 'a', 2, &result);
-        assert_int_equal(result.outcome, anyway ? CUZK_JOB_COMPLETED : CUZK_JOB_FAILED);
-        if (!anyway)
-            assert_non_null(strstr(result.error.text, "simulation"));
-        cuzk_engine_close(engine);
-        fake_destroy(&fake);
-    }
+    struct fake fake;
+    fake_init(&fake, 1);
+    fake.verification = WORK_SIMULATED;
+    struct cuzk_engine *engine = fake_engine(&fake, &plain);
+    struct fake_result result;
+    run_job(engine, 'a', 2, &result);
+    assert_int_equal(result.outcome, CUZK_JOB_FAILED);
+    assert_non_null(strstr(result.error.text, "simulation"));
+    cuzk_engine_close(engine);
+    fake_destroy(&fake);
 }
 
 static void jobs_that_can_never_fit_fail_with_the_numbers(void **state)

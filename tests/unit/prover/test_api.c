@@ -12,7 +12,7 @@ static const char window_name[] =
     "v28-proof-of-spacetime-fallback-merkletree-poseidon_hasher-8-0-0-"
     "0170db1f394b35d995252228ee359194b13199d259380541dc529fb0099096b0.params";
 
-/* --- Parameters ------------------------------------------------------------------------------ */
+/* --- Parameters ------------------------------------------------------------------------------- */
 
 struct seen {
     unsigned circuits;
@@ -110,7 +110,7 @@ static void real_folders_are_not_written_to(void **state)
     assert_false(cuzk_params_folder_is_dev(folder));
 }
 
-/* --- Lagrange forms -------------------------------------------------------------------------- */
+/* --- Lagrange forms --------------------------------------------------------------------------- */
 
 enum { WINDOW_FORM_BYTES = 4096 + (32768 + 22128 + 23) * 96 };
 
@@ -265,7 +265,7 @@ static void a_real_form_passes_the_check(void **state)
     assert_non_null(strstr(err.text, "h of the Lagrange form"));
 }
 
-/* --- Proofs ---------------------------------------------------------------------------------- */
+/* --- Proofs ----------------------------------------------------------------------------------- */
 
 enum { N_PROOFS = 2, N_INPUTS = 22 };
 

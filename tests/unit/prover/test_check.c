@@ -5,11 +5,13 @@
 #include "support/support.h"
 #include "fake_work/fake.h"
 
-#include "prover/real.h"
+#include "prover/prove.h"
 #include "waterfall/analyse.h"
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/pointer.h"
+#include "base/pool.h"
 #include "vanilla/c1.h"
 
 #include <cuzk/engine.h>
@@ -29,7 +31,7 @@ static atomic_uint witnesses; /* alive */
 static atomic_uint proved;    /* partitions, ever */
 static char folder[] = "/tmp/cuzk-check-XXXXXX";
 
-/* --- Input ------------------------------------------------------------------------- */
+/* --- Input ------------------------------------------------------------------------------------ */
 
 static int set_up(void **state)
 {
@@ -76,7 +78,7 @@ static struct cuzk_error fault_of(const struct text *text, unsigned partition)
     return err;
 }
 
-/* --- The work ---------------------------------------------------------------------- */
+/* --- The work --------------------------------------------------------------------------------- */
 
 static enum cuzk_status admit(void *context, const struct request *request,
                               char circuit_id[WORK_CIRCUIT_ID_BYTES], struct cuzk_error *err)
@@ -88,14 +90,31 @@ static enum cuzk_status admit(void *context, const struct request *request,
     return CUZK_OK;
 }
 
+static enum cuzk_status parse(void *context, const struct request *request, struct work **out,
+                              struct cuzk_error *err)
+{
+    struct kind_work *work;
+    (void)context;
+    TRY(kind_parse(request, pool, &work, err));
+    *out = &work->base;
+    return CUZK_OK;
+}
+
+static void free_work(struct work *work)
+{
+    if (work)
+        kind_free(CONTAINER_OF(work, struct kind_work, base));
+}
+
 static enum cuzk_status synthesize(struct work *work, struct loaded *loaded,
-                                   const struct work_span *span, void **witness,
+                                   const struct work_span *span, struct witness **witness,
                                    struct cuzk_error *err)
 {
     struct witness *made = mem_zalloc(1, sizeof *made);
     (void)loaded;
     assert_non_null(made);
-    enum cuzk_status status = porep_synthesize_part(work, shape, span, pool, made, err);
+    enum cuzk_status status =
+        prover_synthesize(CONTAINER_OF(work, struct kind_work, base), shape, span, pool, made, err);
     if (status != CUZK_OK) {
         mem_free(made);
         return status;
@@ -105,14 +124,14 @@ static enum cuzk_status synthesize(struct work *work, struct loaded *loaded,
     return CUZK_OK;
 }
 
-static void free_witness(void *witness)
+static void free_witness(struct witness *witness)
 {
     witness_free(witness);
     mem_free(witness);
     atomic_fetch_sub(&witnesses, 1);
 }
 
-static enum cuzk_status prove(struct work *work, struct loaded *loaded, void *witness,
+static enum cuzk_status prove(struct work *work, struct loaded *loaded, struct witness *witness,
                               const struct work_span *span, uint8_t proof[CUZK_PROOF_BYTES],
                               uint64_t *device_ns, struct cuzk_error *err)
 {
@@ -171,24 +190,23 @@ static void unload(struct loaded *loaded)
 
 static const struct work_ops ops = {
     .admit = admit,
-    .parse = porep_parse,
+    .parse = parse,
     .synthesize = synthesize,
     .witness_free = free_witness,
     .prove = prove,
     .verify = verify,
     .verify_all = verify_all,
-    .work_free = porep_free,
+    .work_free = free_work,
     .load = load,
     .check = check,
     .unload = unload,
 };
 
-static struct cuzk_engine *open_engine(struct real *real, unsigned synthesis_workers,
-                                       const char *state_dir, struct trace *trace)
+static struct cuzk_engine *open_engine(unsigned synthesis_workers, const char *state_dir,
+                                       struct trace *trace)
 {
     static const struct work_device device = {"made up", "none"};
-    const struct work_setup setup = {
-        .ops = &ops, .context = real, .devices = &device, .n_devices = 1};
+    const struct work_setup setup = {.ops = &ops, .devices = &device, .n_devices = 1};
     const struct cuzk_engine_options options = {
         .synthesis_concurrency = synthesis_workers,
         .memory_budget_bytes = UINT64_C(1) << 40,
@@ -211,7 +229,7 @@ static void submit(struct cuzk_engine *engine, const struct text *text,
     assert_ok(cuzk_engine_submit(engine, &request, job_id, NULL, NULL, &err), err);
 }
 
-/* --- Tests ------------------------------------------------------------------------- */
+/* --- Tests ------------------------------------------------------------------------------------ */
 
 static void assert_failed_with(const struct fake_result *result, const struct cuzk_error *fault)
 {
@@ -283,13 +301,12 @@ static void the_last_partition_is_wrong(void **state)
     const struct trace_options recording = {.fd = -1, .history_events = 4096};
     const struct cuzk_error fault = fault_of(&wrong_at_the_end, PARTITIONS);
     struct trace *trace;
-    struct real real = {.pool = pool};
     struct cuzk_error err;
     char bad[CUZK_JOB_ID_BYTES], good[CUZK_JOB_ID_BYTES];
     struct fake_result result;
     assert_non_null(strstr(fault.text, "C1: partition 9, challenge 17 (node "));
     assert_ok(trace_create(&recording, &trace, &err), err);
-    struct cuzk_engine *engine = open_engine(&real, 1, folder, trace);
+    struct cuzk_engine *engine = open_engine(1, folder, trace);
     atomic_store(&proved, 0);
     submit(engine, &wrong_at_the_end, bad);
     submit(engine, &right, good);
@@ -304,7 +321,7 @@ static void the_last_partition_is_wrong(void **state)
     assert_told_whole(trace, bad, good);
     trace_destroy(trace);
 
-    engine = open_engine(&real, 1, folder, NULL);
+    engine = open_engine(1, folder, NULL);
     fake_await(engine, bad, 0, &result);
     assert_failed_with(&result, &fault);
     fake_await(engine, good, 0, &result);
@@ -319,10 +336,9 @@ static void two_partitions_are_wrong(void **state)
     (void)state;
     const size_t before = mem_used_bytes();
     const struct cuzk_error faults[] = {fault_of(&wrong_twice, 4), fault_of(&wrong_twice, 9)};
-    struct real real = {.pool = pool};
     char id[CUZK_JOB_ID_BYTES];
     struct fake_result result;
-    struct cuzk_engine *engine = open_engine(&real, PARTITIONS, NULL, NULL);
+    struct cuzk_engine *engine = open_engine(PARTITIONS, NULL, NULL);
     submit(engine, &wrong_twice, id);
     fake_await(engine, id, 0, &result);
     assert_failed_with(&result, &faults[strcmp(result.error.text, faults[0].text) != 0]);

@@ -7,6 +7,7 @@
 
 #include <cuzk/engine.h>
 #include <cuzk/prove.h>
+#include <cuzk/verify.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,8 +93,8 @@ static void a_real_c1_becomes_a_proof_whatever_happens(void **state)
     assert_int_equal(result.outcome, CUZK_JOB_COMPLETED);
     assert_int_equal(result.proof_len, 192);
     assert_true(result.device_ms > 0 && result.total_ms >= result.device_ms);
-    struct cuzk_prove_options verifying = {.param_cache = params};
-    assert_ok(cuzk_verify_c1(&verifying, c1, len, result.proof, result.proof_len, NULL, &err), err);
+    const struct cuzk_verify_options verifying = {.param_cache = params};
+    assert_ok(cuzk_verify_c1(&verifying, c1, len, result.proof, result.proof_len, &err), err);
     char *json = cuzk_engine_status_json(engine);
     assert_non_null(strstr(json, "\"circuit_id\":\"porep-2k\""));
     assert_non_null(strstr(json, "\"development\":true"));
@@ -180,6 +181,7 @@ static void one_call_proves_and_another_verifies(void **state)
     const char *params = dev_params_or_skip();
     size_t len;
     uint8_t *c1 = vector_read_or_skip("reference/porep-2k/c1.json", &len);
+    const struct cuzk_verify_options verifying = {.param_cache = params};
     struct cuzk_prove_options options = {.param_cache = params, .backend = "cpu"};
     struct cuzk_phase_times times;
     struct cuzk_error err;
@@ -197,13 +199,12 @@ static void one_call_proves_and_another_verifies(void **state)
         (double)times.synthesis_ns / 1e9, (double)times.eval_ns / 1e9, (double)times.ntt_ns / 1e9,
         (double)times.msm_ns / 1e9, (double)times.finish_ns / 1e9, (double)times.verify_ns / 1e9,
         (double)times.total_ns / 1e9, (double)times.cpu_ns / 1e9);
-    assert_ok(cuzk_verify_c1(&options, c1, len, proof, proof_len, NULL, &err), err);
+    assert_ok(cuzk_verify_c1(&verifying, c1, len, proof, proof_len, &err), err);
     proof[191] ^= 1;
-    enum cuzk_status status = cuzk_verify_c1(&options, c1, len, proof, proof_len, NULL, &err);
+    enum cuzk_status status = cuzk_verify_c1(&verifying, c1, len, proof, proof_len, &err);
     assert_true(status == CUZK_VERIFY_FAILED || status == CUZK_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "partition 0"));
-    assert_int_equal(cuzk_verify_c1(&options, c1, len, proof, 191, NULL, &err),
-                     CUZK_INVALID_ARGUMENT);
+    assert_int_equal(cuzk_verify_c1(&verifying, c1, len, proof, 191, &err), CUZK_INVALID_ARGUMENT);
     cuzk_proof_free(proof);
     mem_free(c1);
 }

@@ -24,7 +24,7 @@ static void assert_text(uint64_t sector_bytes, const uint8_t *seed, const char *
     struct cuzk_error err;
     uint8_t bytes[SHA256_BYTES];
     struct hasher *hasher = sha256_new();
-    assert_ok(cuzk_gen_c1(sector_bytes, seed, hash_text, hasher, &err), err);
+    assert_ok(sparse_gen_c1(sector_bytes, seed, hash_text, hasher, &err), err);
     hasher_final(hasher, bytes);
     assert_hex_equal(bytes, sizeof bytes, digest);
 }
@@ -94,10 +94,10 @@ static void wrong_arguments(void **state)
     (void)state;
     static const uint8_t zero[32];
     struct cuzk_error err = {0};
-    assert_int_equal(cuzk_gen_c1(4096, NULL, hash_text, NULL, &err), CUZK_INVALID_ARGUMENT);
+    assert_int_equal(sparse_gen_c1(4096, NULL, hash_text, NULL, &err), CUZK_INVALID_ARGUMENT);
     assert_string_equal(err.text, "sector size 4096, expected that of 2KiB, 8MiB, 512MiB, 32GiB or "
                                   "64GiB");
-    assert_int_equal(cuzk_gen_c1(2048, zero, hash_text, NULL, &err), CUZK_INVALID_ARGUMENT);
+    assert_int_equal(sparse_gen_c1(2048, zero, hash_text, NULL, &err), CUZK_INVALID_ARGUMENT);
     assert_string_equal(err.text, "seed: all zero, expected a value");
 }
 
@@ -113,7 +113,7 @@ static void a_failed_write_ends_it(void **state)
     (void)state;
     unsigned calls = 0;
     struct cuzk_error err = {0};
-    assert_int_equal(cuzk_gen_c1(2048, NULL, refuse, &calls, &err), CUZK_IO);
+    assert_int_equal(sparse_gen_c1(2048, NULL, refuse, &calls, &err), CUZK_IO);
     assert_string_equal(err.text, "disk full");
     assert_int_equal(calls, 1);
 }
@@ -127,7 +127,7 @@ static void any_allocation_may_fail(void **state)
     do {
         struct hasher *hasher = sha256_new();
         mem_fail_after(after++);
-        status = cuzk_gen_c1(2048, NULL, hash_text, hasher, NULL);
+        status = sparse_gen_c1(2048, NULL, hash_text, hasher, NULL);
         mem_fail_after(-1);
         hasher_final(hasher, NULL);
         assert_true(status == CUZK_OK || status == CUZK_NO_MEMORY);

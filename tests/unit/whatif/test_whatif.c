@@ -266,25 +266,29 @@ static enum cuzk_status sleeper_parse(void *context, const struct request *reque
     return CUZK_OK;
 }
 
+static struct witness no_witness;
+
 static enum cuzk_status sleeper_synthesize(struct work *work, struct loaded *loaded,
-                                           const struct work_span *span, void **witness,
+                                           const struct work_span *span, struct witness **witness,
                                            struct cuzk_error *err)
 {
+    (void)work;
     (void)loaded;
     (void)err;
     sleep_ms(SLEEP_SYNTH_MS + 10 * span->partition);
-    *witness = work;
+    *witness = &no_witness;
     return CUZK_OK;
 }
 
-static void sleeper_witness_free(void *witness)
+static void sleeper_witness_free(struct witness *witness)
 {
     (void)witness;
 }
 
-static enum cuzk_status sleeper_prove(struct work *work, struct loaded *loaded, void *witness,
-                                      const struct work_span *span, uint8_t proof[CUZK_PROOF_BYTES],
-                                      uint64_t *device_ns, struct cuzk_error *err)
+static enum cuzk_status sleeper_prove(struct work *work, struct loaded *loaded,
+                                      struct witness *witness, const struct work_span *span,
+                                      uint8_t proof[CUZK_PROOF_BYTES], uint64_t *device_ns,
+                                      struct cuzk_error *err)
 {
     (void)loaded;
     *device_ns = 0;

@@ -1,4 +1,4 @@
-/* The public interface of parameter files. */
+/* cuzk/params.h: parameter files. */
 #include <cuzk/params.h>
 
 #include "base/bytes.h"
@@ -26,10 +26,11 @@ static enum cuzk_status find_circuit(const char *id, const struct circuit_info *
     return *out ? CUZK_OK : error_set(err, CUZK_INVALID_ARGUMENT, "no circuit '%s'", id);
 }
 
-static enum cuzk_status make_path(char path[PATH_MAX], const char *folder, const char *name,
-                                  const char *ending, struct cuzk_error *err)
+/* A file in a folder that is not one of a key's files (key_path). */
+static enum cuzk_status path_in(const char *folder, const char *name, char path[PATH_MAX],
+                                struct cuzk_error *err)
 {
-    if (snprintf(path, PATH_MAX, "%s/%s%s", folder, name, ending) < PATH_MAX)
+    if (snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX)
         return CUZK_OK;
     return error_set(err, CUZK_INVALID_ARGUMENT, "folder name too long: %.100s…", folder);
 }
@@ -50,14 +51,26 @@ static enum cuzk_status open_device(const struct backend *backend,
     return status;
 }
 
-/* --- Listing --------------------------------------------------------------------------------- */
+/* --- Listing ---------------------------------------------------------------------------------- */
+
+/* Size of one of a circuit's files; false if there is none. */
+static bool find_file(const char *folder, const struct circuit_info *circuit, enum key_file file,
+                      uint64_t *bytes)
+{
+    char path[PATH_MAX];
+    struct stat info;
+    if (key_path(folder, circuit->params_name, file, path, NULL) != CUZK_OK ||
+        stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return false;
+    *bytes = (uint64_t)info.st_size;
+    return true;
+}
 
 void cuzk_params_list(const char *folder, cuzk_params_entry_fn *fn, void *context)
 {
     for (size_t i = 0; i < circuit_count(); i++) {
         const struct circuit_info *circuit = circuit_at(i);
-        char path[PATH_MAX], name[256];
-        struct stat info;
+        char name[256];
         struct cuzk_params_entry entry = {
             .circuit = circuit->id,
             .file_name = name,
@@ -65,14 +78,8 @@ void cuzk_params_list(const char *folder, cuzk_params_entry_fn *fn, void *contex
             .published_digest = circuit->params_digest,
         };
         snprintf(name, sizeof name, "%s.params", circuit->params_name);
-        if (make_path(path, folder, name, "", NULL) == CUZK_OK && stat(path, &info) == 0 &&
-            S_ISREG(info.st_mode)) {
-            entry.present = true;
-            entry.found_bytes = (uint64_t)info.st_size;
-        }
-        if (make_path(path, folder, circuit->params_name, ".lagrange", NULL) == CUZK_OK &&
-            stat(path, &info) == 0 && S_ISREG(info.st_mode))
-            entry.lagrange_bytes = (uint64_t)info.st_size;
+        entry.present = find_file(folder, circuit, KEY_FILE_PARAMS, &entry.found_bytes);
+        find_file(folder, circuit, KEY_FILE_LAGRANGE, &entry.lagrange_bytes);
         fn(context, &entry);
     }
 }
@@ -80,10 +87,10 @@ void cuzk_params_list(const char *folder, cuzk_params_entry_fn *fn, void *contex
 bool cuzk_params_folder_is_dev(const char *folder)
 {
     char path[PATH_MAX];
-    return make_path(path, folder, "", "", NULL) == CUZK_OK && params_in_dev_folder(path);
+    return path_in(folder, "", path, NULL) == CUZK_OK && params_in_dev_folder(path);
 }
 
-/* --- Checking -------------------------------------------------------------------------------- */
+/* --- Checking --------------------------------------------------------------------------------- */
 
 static void fill_report(struct cuzk_params_report *report, const struct params *params)
 {
@@ -206,7 +213,7 @@ enum cuzk_status cuzk_params_check_file(const char *path, enum cuzk_params_depth
     return status;
 }
 
-/* --- Generating ------------------------------------------------------------------------------ */
+/* --- Generating ------------------------------------------------------------------------------- */
 
 /* Is there a file named as the network names parameters? */
 static bool holds_parameters(const char *folder)
@@ -236,7 +243,7 @@ static enum cuzk_status mark_folder(const char *folder, struct cuzk_error *err)
                          "their own",
                          folder, PARAMS_DEV_MARKER);
     TRY(file_make_dirs(folder, err));
-    TRY(make_path(marker, folder, PARAMS_DEV_MARKER, "", err));
+    TRY(path_in(folder, PARAMS_DEV_MARKER, marker, err));
     return file_write(marker, text, sizeof text - 1, err);
 }
 
@@ -260,7 +267,7 @@ enum cuzk_status cuzk_params_generate(const char *folder, const char *id, unsign
     struct shape *shape;
     char path[PATH_MAX];
     TRY(find_circuit(id, &circuit, err));
-    TRY(make_path(path, folder, circuit->params_name, ".params", err));
+    TRY(key_path(folder, circuit->params_name, KEY_FILE_PARAMS, path, err));
     TRY(mark_folder(folder, err));
     TRY(circuit_shape(circuit, &shape, err));
     enum cuzk_status status = CUZK_OK;
@@ -278,7 +285,7 @@ enum cuzk_status cuzk_params_generate(const char *folder, const char *id, unsign
     return status;
 }
 
-/* --- The Lagrange form ----------------------------------------------------------------------- */
+/* --- The Lagrange form ------------------------------------------------------------------------ */
 
 /* Makes the file of a key's form. */
 typedef enum cuzk_status make_form_fn(const struct params *params, const struct shape *shape,

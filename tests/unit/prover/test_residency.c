@@ -5,7 +5,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "prover/real.h"
+#include "base/mem.h"
+#include "base/pointer.h"
+#include "prover/residency.h"
 
 #include <cuzk/params.h>
 #include <stdio.h>
@@ -15,10 +17,10 @@
 
 static const char circuit_id[] = "wpost-2k";
 
-static char folder[] = "/tmp/cuzk-real-XXXXXX";
+static char folder[] = "/tmp/cuzk-residency-XXXXXX";
 static char form_path[PATH_MAX];
 
-/* --- A backend that remembers the key ---------------------------------------------- */
+/* --- A backend that remembers the key --------------------------------------------------------- */
 
 static struct {
     bool refuses_forms; /* as a device that finds a bad point */
@@ -39,32 +41,32 @@ static enum cuzk_status load(struct backend_device *device, const struct shape *
 
 static struct backend remembering;
 
-static struct real *open_real(void)
+static struct residency *open_residency(void)
 {
     const struct backend_options options = {.threads = 1};
-    struct real *real;
+    struct residency *residency;
     struct cuzk_error err;
-    assert_ok(real_open("cpu", folder, &options, &real, &err), err);
-    remembering = *real->backend;
+    assert_ok(residency_open("cpu", folder, &options, &residency, &err), err);
+    remembering = *residency->backend;
     remembering.load = load;
     remembering.uses_lagrange = true;
-    real->backend = &remembering;
+    residency->backend = &remembering;
     memset(&seen, 0, sizeof seen);
-    return real;
+    return residency;
 }
 
-static struct real_loaded *load_and_log(struct real *real, char log[2048])
+static struct resident_circuit *load_and_log(struct residency *residency, char log[2048])
 {
     struct loaded *loaded;
     struct cuzk_error err;
     log_capture(log, 2048);
-    enum cuzk_status status = real_load(real, circuit_id, &loaded, &err);
+    enum cuzk_status status = residency_load(residency, circuit_id, &loaded, &err);
     log_capture(NULL, 0);
     assert_ok(status, err);
-    return (struct real_loaded *)(void *)loaded;
+    return CONTAINER_OF(loaded, struct resident_circuit, base);
 }
 
-/* --- Forms ------------------------------------------------------------------------- */
+/* --- Forms ------------------------------------------------------------------------------------ */
 
 static void write_form(size_t cut)
 {
@@ -87,14 +89,14 @@ static void without_a_form_nothing_is_said(void **state)
     (void)state;
     char log[2048];
     unlink(form_path);
-    struct real *real = open_real();
-    struct real_loaded *loaded = load_and_log(real, log);
+    struct residency *residency = open_residency();
+    struct resident_circuit *loaded = load_and_log(residency, log);
     assert_null(seen.key.lagrange.h);
     assert_false(loaded->base.lagrange);
     assert_int_equal(loaded->base.mapped_bytes, loaded->params->bytes);
     assert_string_equal(log, "");
-    real_unload(&loaded->base);
-    real_close(real);
+    residency_unload(&loaded->base);
+    residency_close(residency);
 }
 
 static void a_backend_without_use_for_forms_gets_none(void **state)
@@ -102,15 +104,15 @@ static void a_backend_without_use_for_forms_gets_none(void **state)
     (void)state;
     char log[2048];
     write_form(0);
-    struct real *real = open_real();
+    struct residency *residency = open_residency();
     remembering.uses_lagrange = false;
-    struct real_loaded *loaded = load_and_log(real, log);
+    struct resident_circuit *loaded = load_and_log(residency, log);
     assert_null(seen.key.lagrange.h);
     assert_false(loaded->base.lagrange);
     assert_int_equal(loaded->base.mapped_bytes, loaded->params->bytes);
     assert_string_equal(log, "");
-    real_unload(&loaded->base);
-    real_close(real);
+    residency_unload(&loaded->base);
+    residency_close(residency);
 }
 
 static void devices_get_the_form_that_is_there(void **state)
@@ -120,8 +122,8 @@ static void devices_get_the_form_that_is_there(void **state)
     struct stat info;
     struct cuzk_error err;
     write_form(0);
-    struct real *real = open_real();
-    struct real_loaded *loaded = load_and_log(real, log);
+    struct residency *residency = open_residency();
+    struct resident_circuit *loaded = load_and_log(residency, log);
     assert_true(loaded->base.lagrange);
     assert_non_null(seen.key.lagrange.h);
     assert_int_equal(seen.key.lagrange.h[0], 'h');
@@ -130,13 +132,13 @@ static void devices_get_the_form_that_is_there(void **state)
     assert_int_equal(stat(form_path, &info), 0);
     assert_int_equal(loaded->base.mapped_bytes, loaded->params->bytes + (size_t)info.st_size);
     assert_string_equal(log, "");
-    assert_ok(real_check(&loaded->base, &err), err);
+    assert_ok(residency_check(&loaded->base, &err), err);
     /* Written to under the map: as with the parameters, it must be loaded again. */
     assert_int_equal(truncate(form_path, 4096), 0);
-    assert_int_equal(real_check(&loaded->base, &err), CUZK_BAD_PARAMS);
+    assert_int_equal(residency_check(&loaded->base, &err), CUZK_BAD_PARAMS);
     assert_non_null(strstr(err.text, form_path));
-    real_unload(&loaded->base);
-    real_close(real);
+    residency_unload(&loaded->base);
+    residency_close(residency);
 }
 
 /* Proofs do not need it: the work goes on, and one line says what is wrong. */
@@ -146,8 +148,8 @@ static void a_bad_form_is_told_and_left_out(void **state)
     char log[2048];
     struct cuzk_error err;
     write_form(1);
-    struct real *real = open_real();
-    struct real_loaded *loaded = load_and_log(real, log);
+    struct residency *residency = open_residency();
+    struct resident_circuit *loaded = load_and_log(residency, log);
     assert_int_equal(seen.n_loads, 1);
     assert_null(seen.key.lagrange.h);
     assert_false(loaded->base.lagrange);
@@ -157,9 +159,9 @@ static void a_bad_form_is_told_and_left_out(void **state)
     assert_non_null(strstr(log, "wpost-2k: proving goes on without the Lagrange form"));
     assert_non_null(strstr(log, form_path));
     assert_ptr_equal(strchr(log, '\n'), log + strlen(log) - 1);
-    assert_ok(real_check(&loaded->base, &err), err);
-    real_unload(&loaded->base);
-    real_close(real);
+    assert_ok(residency_check(&loaded->base, &err), err);
+    residency_unload(&loaded->base);
+    residency_close(residency);
 }
 
 static void a_form_with_a_bad_point_is_left_out(void **state)
@@ -167,17 +169,17 @@ static void a_form_with_a_bad_point_is_left_out(void **state)
     (void)state;
     char log[2048];
     write_form(0);
-    struct real *real = open_real();
+    struct residency *residency = open_residency();
     seen.refuses_forms = true;
-    struct real_loaded *loaded = load_and_log(real, log);
+    struct resident_circuit *loaded = load_and_log(residency, log);
     assert_int_equal(seen.n_loads, 2);
     assert_null(seen.key.lagrange.h);
     assert_false(loaded->base.lagrange);
     assert_int_equal(loaded->base.devices, 1);
     assert_non_null(strstr(log, "without the Lagrange form"));
     assert_non_null(strstr(log, "1 are not on the curve"));
-    real_unload(&loaded->base);
-    real_close(real);
+    residency_unload(&loaded->base);
+    residency_close(residency);
 }
 
 static int make_parameters(void **state)
@@ -211,5 +213,5 @@ int main(void)
         cmocka_unit_test(a_bad_form_is_told_and_left_out),
         cmocka_unit_test(a_form_with_a_bad_point_is_left_out),
     };
-    return cmocka_run_group_tests_name("real", tests, make_parameters, remove_parameters);
+    return cmocka_run_group_tests_name("residency", tests, make_parameters, remove_parameters);
 }
