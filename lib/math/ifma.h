@@ -80,14 +80,17 @@ IFMA_INLINE void ifma_reduce(__m512i *out, __m512i *column, const int64_t *modul
     ifma_carry(out, n);
 }
 
-/* out = a·b/R mod p, R = 2^52n, below p + a·b/R; operands of n limbs, all of them below 2^52. */
-IFMA_INLINE void ifma_montgomery(__m512i *out, const __m512i *a, const __m512i *b,
-                                 const int64_t *modulus, int64_t minus_inverse, const unsigned n)
+IFMA_INLINE void ifma_clear(__m512i *column, const unsigned n)
 {
-    __m512i column[2 * IFMA_LIMBS_MAX];
     IFMA_UNROLL
     for (unsigned k = 0; k < 2 * n; k++)
         column[k] = _mm512_setzero_si512();
+}
+
+/* Adds a·b to 2n columns; operands of n limbs, all of them below 2^52. */
+IFMA_INLINE void ifma_multiply_add(__m512i *column, const __m512i *a, const __m512i *b,
+                                   const unsigned n)
+{
     IFMA_UNROLL
     for (unsigned i = 0; i < n; i++) {
         IFMA_UNROLL
@@ -96,6 +99,15 @@ IFMA_INLINE void ifma_montgomery(__m512i *out, const __m512i *a, const __m512i *
             column[i + j + 1] = _mm512_madd52hi_epu64(column[i + j + 1], a[i], b[j]);
         }
     }
+}
+
+/* out = a·b/R mod p, R = 2^52n, below p + a·b/R; operands as for ifma_multiply_add. */
+IFMA_INLINE void ifma_montgomery(__m512i *out, const __m512i *a, const __m512i *b,
+                                 const int64_t *modulus, int64_t minus_inverse, const unsigned n)
+{
+    __m512i column[2 * IFMA_LIMBS_MAX];
+    ifma_clear(column, n);
+    ifma_multiply_add(column, a, b, n);
     ifma_reduce(out, column, modulus, minus_inverse, n);
 }
 
@@ -104,9 +116,7 @@ IFMA_INLINE void ifma_square(__m512i *out, const __m512i *a, const int64_t *modu
                              int64_t minus_inverse, const unsigned n)
 {
     __m512i column[2 * IFMA_LIMBS_MAX];
-    IFMA_UNROLL
-    for (unsigned k = 0; k < 2 * n; k++)
-        column[k] = _mm512_setzero_si512();
+    ifma_clear(column, n);
     IFMA_UNROLL
     for (unsigned i = 0; i < n; i++) {
         IFMA_UNROLL
