@@ -1,4 +1,4 @@
-/* Eight numbers modulo p, the field of the curves, side by side: for the kernels of math/affine.h on
+/* Eight numbers modulo p, the field of the curves, side by side: for kernels of math/affine.h on
    ifma.h. Private to lib/math.
 
    A number is x·2^416 mod p, worked on as 8 limbs of 52 bits and stored as 6 words. 416 bits leave
