@@ -1,6 +1,6 @@
 /* The kernel of math/affine.h for AVX-512 IFMA: eight pairs at a time. Included by affine_ifma.c
-   and affine_g2_ifma.c, which define G, FIELD, FIELD_OP and POINT_BYTES as for affine_impl.h, DEGREE,
-   the components of a coordinate, and multiply and square on
+   and affine_g2_ifma.c, which define G, FIELD, FIELD_OP and POINT_BYTES as for affine_impl.h,
+   DEGREE, the components of a coordinate, and multiply and square on
 
    struct coordinate { struct fp8 c[DEGREE]; };
 
