@@ -1,5 +1,5 @@
-# Front of the build. `make demo` and `make check` are all that a new user needs; both set up the
-# machine first (as root once).
+# The front of the build. A new user needs `make demo` and `make check` only; both set up the
+# machine first, which needs root the first time.
 .DEFAULT_GOAL := all
 .PHONY: all setup demo check check-long tidy bench install clean format asan tsan
 
@@ -13,7 +13,7 @@ all: setup
 setup:
 	tools/setup
 
-# The main job: a real 2 KiB C1 through the daemon to verified proofs and a waterfall.
+# A real 2 KiB C1 through the daemon to verified proofs and a waterfall.
 demo: all
 	tools/demo
 
@@ -21,7 +21,7 @@ demo: all
 check: all
 	tools/check
 
-# As check, with the tests that take minutes or need much memory.
+# The same, and the tests that take minutes or need much memory.
 check-long: all
 	CUZK_TEST_LONG=1 tools/check
 

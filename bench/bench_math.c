@@ -1,6 +1,6 @@
-/* Speed of the number-theoretic transform, of point sums and of Poseidon hashes, by size: minimum,
-   median and maximum of several runs, and the least CPU time of all threads together. Not a test:
-   figures depend on the machine.
+/* Speed of number-theoretic transforms, point sums and Poseidon hashes, by size: minimum, median
+   and maximum of several runs, and the least CPU time of all threads together. It is not a test:
+   the figures depend on the machine.
 
    bench_math [--json] [--threads N] [--runs N] [--log2 FROM TO] [--variant NAME]
               [--only ntt|quotient|poseidon|msm|bits|msm-g2]

@@ -76,8 +76,7 @@ static void prepare(struct work *work, const char *c1_path, const char *params_p
     need(params_open(params_path, &work->params, &err), &err);
     need(params_match_shape(work->params, work->shape, &err), &err);
     const struct backend_options options = {.threads = threads};
-    struct backend_key key;
-    params_backend_key(work->params, &key);
+    struct key_vectors key = work->params->key;
     work->backend = backend_find("cpu");
     need(work->backend->open(&options, 0, &work->device, &err), &err);
     need(work->backend->load(work->device, work->shape, &key, &work->circuit, &err), &err);
@@ -85,9 +84,9 @@ static void prepare(struct work *work, const char *c1_path, const char *params_p
 
 static void prove(const struct work *work)
 {
-    const struct trace_scope scope = TRACE_SCOPE(NULL, "bench");
     struct circuit_program program = {porep_synthesize, c1_partition(work->c1, 0)};
     struct witness witness;
+    const struct backend_partition partition = {.witness = &witness};
     struct blinding blinding;
     struct proof proof;
     struct cuzk_error err;
@@ -96,8 +95,8 @@ static void prove(const struct work *work)
     step_end(&step);
     step = step_start("prove");
     need(blinding_random(&blinding, &err), &err);
-    need(prove_partition(work->backend, work->circuit, &work->params->vk, &witness, &blinding,
-                         &scope, &proof, NULL, &err),
+    need(prove_partition(work->backend, work->circuit, &work->params->vk, &partition, &blinding,
+                         &proof, NULL, &err),
          &err);
     step_end(&step);
     step = step_start("verify");

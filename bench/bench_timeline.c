@@ -7,7 +7,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "waterfall/analysis.h"
+#include "waterfall/analyse.h"
+#include "waterfall/render.h"
 
 #include <stdio.h>
 #include <stdlib.h>

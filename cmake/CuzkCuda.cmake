@@ -1,4 +1,4 @@
-# The CUDA backend: kernels (.cu) and host side (.c) of lib/backend/cuda. The runtime is linked in
+# The CUDA backend: kernels (.cu) and host code (.c) of lib/backend/cuda. The CUDA runtime is linked
 # statically, so that the same program starts on a machine without a driver.
 set(CUZK_CUDA_ARCHITECTURES "80-real;86-real;89-real;90" CACHE STRING
     "GPU architectures; the last one also as PTX for newer cards")
@@ -9,7 +9,7 @@ set(CMAKE_CUDA_ARCHITECTURES ${CUZK_CUDA_ARCHITECTURES})
 enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)
 
-# Device code is 30 MB a program and generation of cards; compressed a tenth of it.
+# A program has 30 MB of device code for each generation of cards; compressed, a tenth of that.
 if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
     string(APPEND CMAKE_CUDA_FLAGS " --compress-mode=size")
 endif()
@@ -23,10 +23,10 @@ target_compile_options(cuzk_cuda PRIVATE
 target_link_libraries(cuzk_cuda PUBLIC cuzk_r1cs cuzk_trace cuzk_key PRIVATE CUDA::cudart_static)
 set_target_properties(cuzk_cuda PROPERTIES CUDA_STANDARD 17 POSITION_INDEPENDENT_CODE ON)
 target_compile_definitions(cuzk_backend PRIVATE CUZK_HAVE_CUDA)
-option(CUZK_CUDA_FAULTS "let tests make checks of the device fail; never for use" OFF)
+option(CUZK_CUDA_FAULTS "let tests make checks of the device fail; for tests only" OFF)
 if(CUZK_CUDA_FAULTS)
     target_compile_definitions(cuzk_cuda PUBLIC CUZK_CUDA_FAULTS)
 endif()
 target_link_libraries(cuzk_backend PUBLIC cuzk_cuda)
-# Libraries that were declared before and link the device code, but have none of their own.
+# These libraries link the device code but have none of their own.
 set_property(TARGET cuzk_backend cuzk_groth16 cuzk_prover PROPERTY CUDA_ARCHITECTURES OFF)

@@ -16,9 +16,9 @@ endif()
 
 set(CUZK_BLST_VERSION "@chainsafe/blst 0.2.11")
 # blst from tools/setup: one C file and one assembly file. Its multiplications are a third faster
-# with the ADX instructions, which this version chooses when it is built: on where the building
-# machine has them, to be switched off for binaries that must run on processors without (before
-# 2015).
+# with the ADX instructions, and this version of blst chooses them when it is built. CUZK_ADX is on
+# where the building machine has ADX; switch it off for binaries that must run on processors without
+# it (before 2015).
 set(CUZK_HAS_ADX OFF)
 if(EXISTS /proc/cpuinfo)
     file(STRINGS /proc/cpuinfo CUZK_CPU_FLAGS REGEX "^flags.* adx" LIMIT_COUNT 1)

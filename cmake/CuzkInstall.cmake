@@ -1,5 +1,5 @@
-# libcuzk, the library for other programs: the public API of include/cuzk, shared (nothing else is
-# visible) and static. And what `make install` puts beside the programs.
+# libcuzk, the library for other programs, shared and static. Only the public API of include/cuzk is
+# visible in the shared one. Also what `make install` installs beside the programs.
 set(libcuzk_parts base trace math r1cs gadgets circuits vanilla key backend groth16 engine prover)
 set(libcuzk_objects "")
 set(libcuzk_links "")
@@ -25,7 +25,7 @@ foreach(kind SHARED STATIC)
                           SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C)
     target_include_directories(${target} INTERFACE "${CMAKE_SOURCE_DIR}/include")
 endforeach()
-# The assembly of blst is not compiled with hidden symbols; the list keeps them inside.
+# The symbols of blst's assembly are not hidden by the compiler; the version script hides them.
 target_link_libraries(libcuzk_shared PRIVATE ${libcuzk_links})
 target_link_options(libcuzk_shared PRIVATE
                     "LINKER:--version-script=${CMAKE_SOURCE_DIR}/cmake/libcuzk.map")

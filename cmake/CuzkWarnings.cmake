@@ -1,4 +1,4 @@
-# Warnings, language level and sanitizers of our own targets (not of third-party sources).
+# Warnings, language level and sanitizers of cuzk's own targets, not of third-party sources.
 add_library(cuzk_options INTERFACE)
 target_compile_features(cuzk_options INTERFACE c_std_11 cxx_std_17)
 target_compile_definitions(cuzk_options INTERFACE _GNU_SOURCE)

@@ -1,4 +1,4 @@
-/* What libFuzzer calls, and regress.c in its place. */
+/* The function that libFuzzer calls, or regress.c in its place. */
 #ifndef FUZZ_H
 #define FUZZ_H
 

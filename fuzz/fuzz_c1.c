@@ -1,6 +1,6 @@
-/* Any bytes as a C1 or its wrapper, in pieces whose size follows from the bytes, and with its
-   partitions read side by side: no crash, nothing left in memory, and the same answer as in one
-   piece. */
+/* Any bytes as a C1 or its wrapper: in one piece, in pieces whose size follows from the bytes, and
+   with its partitions read in parallel. There must be no crash, nothing left in memory, and the
+   same answer each time. */
 #include "fuzz.h"
 
 #include "base/check.h"

@@ -1,11 +1,12 @@
-/* Bytes of a hostile client on one connection: HTTP/2, gRPC framing, and the services that every
-   server has, in memory and with a clock of its own. The first input byte says in which pieces the
-   rest arrives and how fast time goes by. */
+/* Bytes of a hostile client on one connection: HTTP/2, gRPC framing and the standard services, in
+   memory and with a clock of its own. The first byte of the input sets the size of the pieces in
+   which the rest arrives, and the speed of the clock. */
 #include "fuzz.h"
 
 #include "base/check.h"
 #include "base/mem.h"
-#include "rpc/core.h"
+#include "rpc/hub.h"
+#include "rpc/session.h"
 
 #include <cuzk/v1/descriptors.h>
 #include <string.h>
@@ -46,7 +47,7 @@ static void pull(struct session *session)
         ;
 }
 
-static void feed(struct rpc_core *core, struct session *session, const uint8_t *data, size_t len,
+static void feed(struct rpc_hub *hub, struct session *session, const uint8_t *data, size_t len,
                  uint8_t control)
 {
     size_t piece = (size_t)1 << (control & 15);
@@ -54,10 +55,10 @@ static void feed(struct rpc_core *core, struct session *session, const uint8_t *
     while (len > 0 && !session_over(session)) {
         size_t now = piece < len ? piece : len;
         session_receive(session, data, now);
-        core_process(core);
+        hub_process(hub);
         pull(session);
-        core->now_ms += step_ms;
-        if (session_expiry_ms(session) <= core->now_ms)
+        hub->now_ms += step_ms;
+        if (session_expiry_ms(session) <= hub->now_ms)
             session_expire(session);
         data += now;
         len -= now;
@@ -83,28 +84,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     size_t before = mem_used_bytes();
-    struct rpc_core core;
-    CHECK(core_init(&core, &config, NULL) == CUZK_OK);
-    core.wake = no_wake;
-    core.now_ms = 1000;
-    struct rpc_peer peer = {.text = "fuzz"};
-    struct session *session = session_new(&core, &peer);
+    struct rpc_hub hub;
+    CHECK(hub_init(&hub, &config, NULL) == CUZK_OK);
+    hub.wake = no_wake;
+    hub.now_ms = 1000;
+    struct session *session = session_new(&hub, "fuzz");
     CHECK(session);
     session_receive(session, hello, sizeof hello); /* with the zero of the frame's stream number */
-    feed(&core, session, data + 1, size - 1, data[0]);
+    feed(&hub, session, data + 1, size - 1, data[0]);
     if (data[0] & 1)
         session_drain(session);
     pull(session);
     for (size_t i = 0; i < kept_count / 2; i++)
         rpc_fail(kept[i], RPC_ABORTED, "half of them in time");
-    core_process(&core);
+    hub_process(&hub);
     pull(session);
     session_free(session);
     for (size_t i = kept_count / 2; i < kept_count; i++)
         rpc_reply(kept[i], NULL, 0);
     kept_count = 0;
-    core_process(&core);
-    core_free(&core);
+    hub_process(&hub);
+    hub_free(&hub);
     CHECK(mem_used_bytes() == before);
     return 0;
 }

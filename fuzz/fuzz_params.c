@@ -1,4 +1,4 @@
-/* Bytes as a .params file and as a .vk file: opened, checked, digested. */
+/* Any bytes as a .params file and as a .vk file, which are opened, checked and digested. */
 #include "fuzz.h"
 
 #include "base/check.h"
@@ -18,9 +18,8 @@ static void try_file(const char *path, size_t size)
     if (status != CUZK_OK)
         return;
     size_t bytes = VK_BYTES(params->vk.n_ic);
-    for (enum params_vector which = PARAMS_H; which < PARAMS_VECTORS; which++)
-        bytes += 4 + params_vector(params, which)->count *
-                         (size_t)(which == PARAMS_B_G2 ? G2_BYTES : G1_BYTES);
+    for (enum key_vector which = KEY_H; which < KEY_VECTORS; which++)
+        bytes += 4 + params->key.v[which].n * (size_t)(which == KEY_B_G2 ? G2_BYTES : G1_BYTES);
     CHECK(bytes == params->bytes && bytes <= size);
     status = params_check_points(params, POINT_CHECK_SUBGROUP, NULL, &err);
     CHECK(status == CUZK_OK || status == CUZK_BAD_PARAMS);

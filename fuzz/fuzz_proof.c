@@ -1,5 +1,5 @@
-/* Bytes as proofs and public inputs: the first byte chooses how many inputs follow, then come
-   proofs. What decodes must encode to the same bytes; verification must give a verdict. */
+/* Any bytes as public inputs and proofs. The first byte sets the number of inputs that follow; then
+   come proofs. What decodes must encode to the same bytes, and verification must give a verdict. */
 #include "fuzz.h"
 
 #include "base/check.h"
@@ -7,7 +7,7 @@
 
 enum { INPUTS_MAX = 3 };
 
-/* A key like no circuit's: of generators only. */
+/* A key of generators only, which no circuit has. */
 static void make_vk(struct vk *vk, struct g1_affine *ic)
 {
     const struct g1_affine *g1 = g1_generator();
@@ -42,14 +42,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             return 0;
     }
     size_t n = 0;
-    for (; n < 2 && size >= PROOF_BYTES; n++, data += PROOF_BYTES, size -= PROOF_BYTES) {
-        uint8_t again[PROOF_BYTES];
+    for (; n < 2 && size >= CUZK_PROOF_BYTES;
+         n++, data += CUZK_PROOF_BYTES, size -= CUZK_PROOF_BYTES) {
+        uint8_t again[CUZK_PROOF_BYTES];
         enum cuzk_status status = proof_decode(data, &proofs[n], &err);
         CHECK(status == CUZK_OK || status == CUZK_INVALID_ARGUMENT);
         if (status != CUZK_OK)
             return 0;
         proof_encode(again, &proofs[n]);
-        CHECK(memcmp(again, data, PROOF_BYTES) == 0);
+        CHECK(memcmp(again, data, CUZK_PROOF_BYTES) == 0);
     }
     const struct fr *list[] = {inputs, inputs};
     bool all_valid = true;

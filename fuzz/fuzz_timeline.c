@@ -1,9 +1,10 @@
-/* Logs of any content: reading, analysis and every picture. The first byte chooses the picture and
-   whether the log is given a second time (as one that was collected twice). */
+/* Any bytes as a log, which is read, analysed and rendered. The first byte chooses the renderer,
+   and whether the log is read twice, like a log that was collected twice. */
 #include "fuzz.h"
 
 #include "base/check.h"
-#include "waterfall/analysis.h"
+#include "waterfall/analyse.h"
+#include "waterfall/render.h"
 
 static void check_sums(const struct waterfall_report *report)
 {

@@ -1,4 +1,5 @@
-/* Addresses as people write them, and connecting to them. Shared by the servers and the client. */
+/* Addresses as configurations write them, and connecting to them. Shared by the servers and the
+   client. Private to rpc. */
 #ifndef RPC_ADDRESS_H
 #define RPC_ADDRESS_H
 
@@ -14,23 +15,23 @@ struct address {
     char port[16];
 };
 
-/* "unix:///path", "unix:path", "host:port", "[v6]:port". Error: INVALID_ARGUMENT. */
+/* Reads "unix:///path", "unix:path", "host:port" or "[v6]:port". Error: INVALID_ARGUMENT. */
 enum cuzk_status address_parse(const char *text, struct address *address, struct cuzk_error *err);
 
 struct addrinfo;
 
-/* All TCP addresses of a name; free with freeaddrinfo. Error: UNAVAILABLE. */
+/* Finds all TCP addresses of a name; free *list with freeaddrinfo. Error: UNAVAILABLE. */
 enum cuzk_status address_resolve(const struct address *address, bool to_listen,
                                  struct addrinfo **list, struct cuzk_error *err);
 
 /* The sockaddr of a Unix socket's path; its length is that of the whole structure. */
 struct sockaddr_un address_of_path(const char *path);
 
-/* "192.0.2.1:5000", "[::1]:5000" or "unix:/path". */
+/* Writes "192.0.2.1:5000", "[::1]:5000" or "unix:/path". */
 void address_format(const struct sockaddr *socket_address, socklen_t len, char *out,
                     size_t out_bytes);
 
-/* A connected, non-blocking socket. Errors: UNAVAILABLE, DEADLINE_EXCEEDED, IO. */
+/* Returns a connected, non-blocking socket in *fd. Errors: UNAVAILABLE, DEADLINE_EXCEEDED, IO. */
 enum cuzk_status address_connect(const struct address *address, uint64_t timeout_ms, int *fd,
                                  struct cuzk_error *err);
 

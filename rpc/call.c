@@ -1,24 +1,27 @@
-#include "rpc/core.h"
+#include "rpc/call.h"
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "rpc/session.h"
+#include "rpc/stream.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
-/* ---- in the loop ---- */
+/* --- In the loop ------------------------------------------------------------------------------ */
 
 void call_start(struct stream *stream)
 {
-    struct rpc_core *core = stream->session->core;
+    struct rpc_hub *hub = stream->session->hub;
     struct rpc_call *call = mem_zalloc(1, sizeof *call);
     if (!call) {
         stream_finish(stream, RPC_RESOURCE_EXHAUSTED, "no memory for another call");
         return;
     }
-    call->core = core;
+    call->hub = hub;
     call->stream = stream;
-    call->peer = stream->session->peer;
+    memcpy(call->peer, stream->session->peer, sizeof call->peer);
     call->deadline_ms = stream->deadline_ms;
     call->message = stream->message;
     call->message_len = stream->message_len;
@@ -27,10 +30,10 @@ void call_start(struct stream *stream)
     stream->charge = (struct charge){0};
     stream->call = call;
 
-    pthread_mutex_lock(&core->mutex);
-    core->stats.calls++;
-    core->stats.calls_total++;
-    pthread_mutex_unlock(&core->mutex);
+    pthread_mutex_lock(&hub->mutex);
+    hub->stats.calls++;
+    hub->stats.calls_total++;
+    pthread_mutex_unlock(&hub->mutex);
     stream->method->unary(call, stream->method->user);
 }
 
@@ -41,27 +44,27 @@ void call_cancel(struct stream *stream, enum rpc_code reason)
         return;
     stream->call = NULL;
     call->stream = NULL;
-    core_count_failure(call->core);
+    hub_count_failure(call->hub);
     if (call->cancelled)
         call->cancelled(call->user, reason);
 }
 
 void call_free(struct rpc_call *call)
 {
-    struct rpc_core *core = call->core;
+    struct rpc_hub *hub = call->hub;
     if (call->released)
         call->released(call->user);
-    core_refund(core, &call->charge);
+    hub_refund(hub, &call->charge);
     mem_free(call->message);
     mem_free(call->reply);
     mem_free(call);
-    pthread_mutex_lock(&core->mutex);
-    core->stats.calls--;
-    pthread_cond_broadcast(&core->changed);
-    pthread_mutex_unlock(&core->mutex);
+    pthread_mutex_lock(&hub->mutex);
+    hub->stats.calls--;
+    pthread_cond_broadcast(&hub->changed);
+    pthread_mutex_unlock(&hub->mutex);
 }
 
-/* ---- from any thread ---- */
+/* --- From any thread -------------------------------------------------------------------------- */
 
 const uint8_t *rpc_call_message(const struct rpc_call *call, size_t *len)
 {
@@ -84,14 +87,14 @@ void rpc_call_drop_message(struct rpc_call *call)
     call->message = NULL;
     call->message_len = 0;
     bool room = call->charge.large > 0;
-    core_refund(call->core, &call->charge);
+    hub_refund(call->hub, &call->charge);
     if (room)
-        call->core->wake(call->core->wake_context);
+        call->hub->wake(call->hub->wake_context);
 }
 
-const struct rpc_peer *rpc_call_peer(const struct rpc_call *call)
+const char *rpc_call_peer(const struct rpc_call *call)
 {
-    return &call->peer;
+    return call->peer;
 }
 
 uint64_t rpc_call_deadline_ms(const struct rpc_call *call)
@@ -109,17 +112,17 @@ void rpc_call_attach(struct rpc_call *call, void *user,
     call->released = released;
 }
 
-static void answer(struct rpc_call *call)
+static void queue_answer(struct rpc_call *call)
 {
-    struct rpc_core *core = call->core;
-    pthread_mutex_lock(&core->mutex);
-    call->next = core->answered;
-    core->answered = call;
-    /* Waking under the mutex: once the call is in the list and the mutex is free, the server may be
-       gone before we get to it. */
-    core->wake(core->wake_context);
-    pthread_cond_broadcast(&core->changed);
-    pthread_mutex_unlock(&core->mutex);
+    struct rpc_hub *hub = call->hub;
+    pthread_mutex_lock(&hub->mutex);
+    call->next = hub->answered;
+    hub->answered = call;
+    /* The loop is woken under the mutex: as soon as the mutex is free with the call in the list,
+       another thread may free the server. */
+    hub->wake(hub->wake_context);
+    pthread_cond_broadcast(&hub->changed);
+    pthread_mutex_unlock(&hub->mutex);
 }
 
 void rpc_reply(struct rpc_call *call, uint8_t *message, size_t len)
@@ -127,7 +130,7 @@ void rpc_reply(struct rpc_call *call, uint8_t *message, size_t len)
     call->code = RPC_OK;
     call->reply = message;
     call->reply_len = message ? len : 0;
-    answer(call);
+    queue_answer(call);
 }
 
 void rpc_fail(struct rpc_call *call, enum rpc_code code, const char *format, ...)
@@ -138,5 +141,5 @@ void rpc_fail(struct rpc_call *call, enum rpc_code code, const char *format, ...
     vsnprintf(call->text, sizeof call->text, format, args);
     va_end(args);
     call->code = code;
-    answer(call);
+    queue_answer(call);
 }

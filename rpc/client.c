@@ -5,8 +5,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/pointer.h"
 #include "rpc/address.h"
-#include "rpc/grpc.h"
+#include "rpc/frames.h"
 #include "rpc/tls.h"
 
 #include <errno.h>
@@ -16,18 +17,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { IN_BYTES = 64 << 10, OUT_BYTES = 64 << 10, REPLY_WINDOW = 16 << 20 };
+enum { IN_BYTES = 64 << 10, REPLY_WINDOW = 16 << 20 };
 
 /* The call that is running. */
 struct exchange {
     struct rpc_client *client;
     int32_t id;
-    /* request */
-    uint8_t prefix[GRPC_PREFIX_BYTES];
-    const uint8_t *message;
-    size_t len;
-    size_t sent; /* of prefix and message together */
-    /* answer */
+    struct frame request;
     struct rpc_result *result;
     uint8_t reply_prefix[GRPC_PREFIX_BYTES];
     size_t prefix_got;
@@ -50,15 +46,11 @@ struct rpc_client {
     struct exchange *exchange;
     bool lost;
     char why_lost[200];
-    const uint8_t *pending;
-    size_t pending_len;
-    size_t out_start;
-    size_t out_len;
-    uint8_t out[OUT_BYTES];
+    struct send_buffer out;
     uint8_t in[IN_BYTES];
 };
 
-/* ---- nghttp2 calls us ---- */
+/* --- Nghttp2 calls us ------------------------------------------------------------------------- */
 
 static struct exchange *exchange_of(const struct rpc_client *client, int32_t id)
 {
@@ -116,7 +108,7 @@ static void take_reply(struct exchange *exchange, const uint8_t *data, size_t le
         } else {
             used = result->len - exchange->reply_got;
             used = used < len ? used : len;
-            exchange->too_large = used == 0; /* more than one message */
+            exchange->too_large = used == 0; /* a second message */
             memcpy(result->message + exchange->reply_got, data, used);
             exchange->reply_got += used;
         }
@@ -187,80 +179,61 @@ static ssize_t read_request(nghttp2_session *h2, int32_t id, uint8_t *buffer, si
     /* A request that is being cancelled must not be read: its bytes are the caller's again. */
     if (!exchange || exchange->id != id)
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-    size_t used = 0;
-    while (used < room && exchange->sent < GRPC_PREFIX_BYTES)
-        buffer[used++] = exchange->prefix[exchange->sent++];
-    size_t left = exchange->len + GRPC_PREFIX_BYTES - exchange->sent;
-    size_t body = left < room - used ? left : room - used;
-    if (body > 0)
-        memcpy(buffer + used, exchange->message + (exchange->sent - GRPC_PREFIX_BYTES), body);
-    exchange->sent += body;
-    if (body == left)
+    size_t used = frame_copy(&exchange->request, buffer, room);
+    if (frame_is_sent(&exchange->request))
         *flags |= NGHTTP2_DATA_FLAG_EOF;
-    return (ssize_t)(used + body);
+    return (ssize_t)used;
 }
 
-/* ---- connection ---- */
+/* --- Connection ------------------------------------------------------------------------------- */
 
-static void lose(struct rpc_client *client, const char *why)
+static void set_lost(struct rpc_client *client, const char *why)
 {
     if (!client->lost)
         snprintf(client->why_lost, sizeof client->why_lost, "%s", why);
     client->lost = true;
 }
 
-static void lose_tls(struct rpc_client *client, ssize_t rv)
+static void set_lost_by(struct rpc_client *client, ssize_t rv)
 {
     char why[160];
     if (rv == 0) {
-        lose(client, "the server closed the connection");
+        set_lost(client, "the server closed the connection");
     } else if (client->tls && errno == 0) {
         tls_error_text(why, sizeof why);
-        lose(client, why);
+        set_lost(client, why);
     } else {
-        lose(client, strerror(errno));
+        set_lost(client, strerror(errno));
     }
 }
 
-/* As the server's gather: fills the buffer with frames. */
-static void gather(struct rpc_client *client)
+static size_t pull_frames(void *source, const uint8_t **data)
 {
-    if (client->out_start == client->out_len)
-        client->out_start = client->out_len = 0;
-    while (client->out_len < sizeof client->out && !client->lost) {
-        if (client->pending_len == 0) {
-            ssize_t len = nghttp2_session_mem_send(client->h2, &client->pending);
-            if (len < 0)
-                lose(client, nghttp2_strerror((int)len));
-            client->pending_len = len > 0 ? (size_t)len : 0;
-        }
-        if (client->pending_len == 0)
-            return;
-        size_t room = sizeof client->out - client->out_len;
-        size_t len = client->pending_len < room ? client->pending_len : room;
-        memcpy(client->out + client->out_len, client->pending, len);
-        client->out_len += len;
-        client->pending += len;
-        client->pending_len -= len;
-    }
+    struct rpc_client *client = source;
+    if (client->lost)
+        return 0;
+    ssize_t len = nghttp2_session_mem_send(client->h2, data);
+    if (len < 0)
+        set_lost(client, nghttp2_strerror((int)len));
+    return len > 0 ? (size_t)len : 0;
 }
 
 /* Writes until the socket is full or nothing is left. */
 static void write_some(struct rpc_client *client)
 {
+    struct send_buffer *out = &client->out;
     for (;;) {
-        gather(client);
-        size_t left = client->out_len - client->out_start;
+        size_t left = send_buffer_fill(out, pull_frames, client);
         if (left == 0 || client->lost)
             return;
         errno = 0;
-        ssize_t sent = tls_write(client->tls, client->fd, client->out + client->out_start, left);
+        ssize_t sent = tls_write(client->tls, client->fd, out->bytes + out->start, left);
         if (sent == TLS_AGAIN)
             return;
         if (sent <= 0)
-            lose_tls(client, sent);
+            set_lost_by(client, sent);
         else
-            client->out_start += (size_t)sent;
+            out->start += (size_t)sent;
     }
 }
 
@@ -272,12 +245,12 @@ static void read_some(struct rpc_client *client)
         if (got == TLS_AGAIN)
             return;
         if (got <= 0) {
-            lose_tls(client, got);
+            set_lost_by(client, got);
             return;
         }
         ssize_t used = nghttp2_session_mem_recv(client->h2, client->in, (size_t)got);
         if (used < 0)
-            lose(client, nghttp2_strerror((int)used));
+            set_lost(client, nghttp2_strerror((int)used));
     }
 }
 
@@ -390,18 +363,18 @@ void rpc_client_close(struct rpc_client *client)
     mem_free(client);
 }
 
-/* ---- a call ---- */
+/* --- A call ----------------------------------------------------------------------------------- */
 
 static nghttp2_nv header(const char *name, const char *value)
 {
-    return (nghttp2_nv){.name = (uint8_t *)(uintptr_t)name,
-                        .value = (uint8_t *)(uintptr_t)value,
+    return (nghttp2_nv){.name = unconst(name),
+                        .value = unconst(value),
                         .namelen = strlen(name),
                         .valuelen = strlen(value)};
 }
 
-static bool submit(struct rpc_client *client, struct exchange *exchange, const char *path,
-                   uint64_t timeout_ms)
+static bool submit_request(struct rpc_client *client, struct exchange *exchange, const char *path,
+                           uint64_t timeout_ms)
 {
     char timeout[16];
     grpc_timeout_format(timeout_ms, timeout);
@@ -422,7 +395,8 @@ static bool submit(struct rpc_client *client, struct exchange *exchange, const c
 }
 
 /* Moves bytes until the call is over; false at the deadline. */
-static bool run(struct rpc_client *client, const struct exchange *exchange, uint64_t deadline_ms)
+static bool run_exchange(struct rpc_client *client, const struct exchange *exchange,
+                         uint64_t deadline_ms)
 {
     for (;;) {
         write_some(client);
@@ -430,17 +404,17 @@ static bool run(struct rpc_client *client, const struct exchange *exchange, uint
         if (!client->lost && !exchange->over)
             write_some(client); /* window updates and acknowledgements */
         if (!nghttp2_session_want_read(client->h2))
-            lose(client, "the server ended the connection");
+            set_lost(client, "the server ended the connection");
         if (exchange->ended || exchange->over || exchange->too_large || exchange->no_memory ||
             client->lost)
             return true;
-        short events = client->out_len > client->out_start ? POLLIN | POLLOUT : POLLIN;
+        short events = client->out.len > client->out.start ? POLLIN | POLLOUT : POLLIN;
         if (!wait_socket(client, events, deadline_ms))
             return false;
     }
 }
 
-static void abandon(struct rpc_client *client, const struct exchange *exchange)
+static void reset_exchange(struct rpc_client *client, const struct exchange *exchange)
 {
     if (exchange->over || client->lost)
         return;
@@ -448,8 +422,8 @@ static void abandon(struct rpc_client *client, const struct exchange *exchange)
     write_some(client);
 }
 
-static enum cuzk_status judge(struct rpc_client *client, const struct exchange *exchange,
-                              bool in_time, uint64_t timeout_ms, struct cuzk_error *err)
+static enum cuzk_status judge_exchange(struct rpc_client *client, const struct exchange *exchange,
+                                       bool in_time, uint64_t timeout_ms, struct cuzk_error *err)
 {
     const struct rpc_result *result = exchange->result;
     if (exchange->status_seen && (result->code != RPC_OK || exchange->ended)) {
@@ -486,16 +460,16 @@ enum cuzk_status rpc_client_call(struct rpc_client *client, const char *path,
         return error_set(err, CUZK_UNAVAILABLE, "%s: %s", client->authority, client->why_lost);
     uint64_t now_ms = clock_now_ms();
     uint64_t deadline_ms = timeout_ms < UINT64_MAX - now_ms ? now_ms + timeout_ms : UINT64_MAX;
-    struct exchange exchange = {.client = client, .message = message, .len = len, .result = result};
-    store_u32_be(exchange.prefix + 1, (uint32_t)len);
-    if (!submit(client, &exchange, path, timeout_ms))
+    struct exchange exchange = {
+        .client = client, .request = frame_of(message, len), .result = result};
+    if (!submit_request(client, &exchange, path, timeout_ms))
         return error_set(err, CUZK_UNAVAILABLE, "%s: no further call fits on this connection",
                          client->authority);
     client->exchange = &exchange;
-    bool in_time = run(client, &exchange, deadline_ms);
+    bool in_time = run_exchange(client, &exchange, deadline_ms);
     client->exchange = NULL;
-    abandon(client, &exchange);
-    enum cuzk_status status = judge(client, &exchange, in_time, timeout_ms, err);
+    reset_exchange(client, &exchange);
+    enum cuzk_status status = judge_exchange(client, &exchange, in_time, timeout_ms, err);
     if (status != CUZK_OK || result->code != RPC_OK) {
         mem_free(result->message);
         result->message = NULL;

@@ -9,31 +9,27 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How much one connection may read before the others have their turn. */
+/* Reads of one connection before the others have their turn. */
 enum { READS_MAX = 16 };
 
-static void identify(struct connection *connection)
+/* Writes who the peer is, as rpc_call_peer reports it. */
+static void identify_peer(int fd, char text[RPC_PEER_BYTES])
 {
-    struct rpc_peer *peer = &connection->peer;
     struct sockaddr_storage address;
     socklen_t len = sizeof address;
-    if (getpeername(connection->fd, (struct sockaddr *)&address, &len) != 0)
+    if (getpeername(fd, (struct sockaddr *)&address, &len) != 0)
         address.ss_family = AF_UNSPEC;
-    peer->local = address.ss_family == AF_UNIX;
-    if (!peer->local) {
-        address_format((struct sockaddr *)&address, len, peer->text, sizeof peer->text);
+    if (address.ss_family != AF_UNIX) {
+        address_format((struct sockaddr *)&address, len, text, RPC_PEER_BYTES);
         return;
     }
-    struct ucred credentials = {.uid = (uid_t)-1, .gid = (gid_t)-1};
+    struct ucred credentials = {.uid = (uid_t)-1};
     len = sizeof credentials;
-    getsockopt(connection->fd, SOL_SOCKET, SO_PEERCRED, &credentials, &len);
-    peer->uid = credentials.uid;
-    peer->gid = credentials.gid;
-    peer->pid = credentials.pid;
-    snprintf(peer->text, sizeof peer->text, "unix:uid=%u,pid=%d", credentials.uid, credentials.pid);
+    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &len);
+    snprintf(text, RPC_PEER_BYTES, "unix:uid=%u,pid=%d", credentials.uid, credentials.pid);
 }
 
-static void tune(int fd)
+static void set_socket_options(int fd)
 {
     /* Proofs take minutes in silence. Keepalive finds out when the client's machine is gone; on
        Unix sockets these fail, which does no harm. */
@@ -48,7 +44,7 @@ static void tune(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
 }
 
-struct connection *connection_new(struct rpc_core *core, int fd, SSL_CTX *context)
+struct connection *connection_new(struct rpc_hub *hub, int fd, SSL_CTX *context)
 {
     struct connection *connection = mem_zalloc(1, sizeof *connection);
     if (!connection) {
@@ -56,14 +52,14 @@ struct connection *connection_new(struct rpc_core *core, int fd, SSL_CTX *contex
         return NULL;
     }
     connection->fd = fd;
-    connection->started_ms = connection->write_ms = core->now_ms;
-    tune(fd);
-    identify(connection);
+    connection->started_ms = connection->write_ms = hub->now_ms;
+    set_socket_options(fd);
+    identify_peer(fd, connection->peer);
     if (context) {
         connection->handshaking = true;
         connection->tls = tls_connection(context, fd, NULL);
     } else {
-        connection->session = session_new(core, &connection->peer);
+        connection->session = session_new(hub, connection->peer);
     }
     if (connection->tls || connection->session)
         return connection;
@@ -79,7 +75,7 @@ void connection_free(struct connection *connection)
     mem_free(connection);
 }
 
-static void finish_handshake(struct connection *connection, struct rpc_core *core)
+static void finish_handshake(struct connection *connection, struct rpc_hub *hub)
 {
     ssize_t rv = tls_handshake(connection->tls);
     if (rv == TLS_AGAIN) {
@@ -92,21 +88,21 @@ static void finish_handshake(struct connection *connection, struct rpc_core *cor
     }
     char name[64];
     tls_peer_name(connection->tls, name, sizeof name);
-    size_t len = strlen(connection->peer.text);
+    size_t len = strlen(connection->peer);
     if (name[0])
-        snprintf(connection->peer.text + len, sizeof connection->peer.text - len, ",cn=%s", name);
+        snprintf(connection->peer + len, sizeof connection->peer - len, ",cn=%s", name);
     connection->handshaking = false;
     connection->wants_write = false;
-    connection->session = session_new(core, &connection->peer);
+    connection->session = session_new(hub, connection->peer);
     connection->closed = !connection->session;
 }
 
 static void read_some(struct connection *connection, uint8_t *buffer)
 {
     for (int reads = 0; !connection->closed; reads++) {
-        /* OpenSSL may hold bytes that epoll knows nothing of: those are read to the end. */
-        bool held = connection->tls && SSL_has_pending(connection->tls);
-        if (reads >= READS_MAX && !held)
+        /* Bytes that OpenSSL has buffered are read to the end: epoll does not report them. */
+        bool buffered = connection->tls && SSL_has_pending(connection->tls);
+        if (reads >= READS_MAX && !buffered)
             return;
         ssize_t got = tls_read(connection->tls, connection->fd, buffer, CONNECTION_IN_BYTES);
         if (got == TLS_AGAIN)
@@ -118,80 +114,64 @@ static void read_some(struct connection *connection, uint8_t *buffer)
     }
 }
 
-/* Small frames are gathered, so that they share a packet and a TLS record. */
-static void gather(struct connection *connection)
+static size_t pull_session(void *source, const uint8_t **data)
 {
-    if (connection->out_start == connection->out_len)
-        connection->out_start = connection->out_len = 0;
-    while (connection->out_len < sizeof connection->out) {
-        if (connection->pending_len == 0)
-            connection->pending_len = session_pull(connection->session, &connection->pending);
-        if (connection->pending_len == 0)
-            return;
-        size_t room = sizeof connection->out - connection->out_len;
-        size_t len = connection->pending_len < room ? connection->pending_len : room;
-        memcpy(connection->out + connection->out_len, connection->pending, len);
-        connection->out_len += len;
-        connection->pending += len;
-        connection->pending_len -= len;
-    }
+    return session_pull(source, data);
 }
 
-void connection_flush(struct connection *connection, struct rpc_core *core)
+void connection_flush(struct connection *connection, struct rpc_hub *hub)
 {
     if (connection->handshaking || connection->closed)
         return;
     if (!connection->wants_write)
-        connection->write_ms = core->now_ms; /* of the first byte that will have to wait */
+        connection->write_ms = hub->now_ms; /* of the first byte that will have to wait */
+    struct send_buffer *out = &connection->out;
     for (;;) {
-        gather(connection);
-        size_t left = connection->out_len - connection->out_start;
+        size_t left = send_buffer_fill(out, pull_session, connection->session);
         connection->wants_write = left > 0;
         if (left == 0)
             break;
-        ssize_t sent = tls_write(connection->tls, connection->fd,
-                                 connection->out + connection->out_start, left);
+        ssize_t sent = tls_write(connection->tls, connection->fd, out->bytes + out->start, left);
         if (sent == TLS_AGAIN)
             break;
         if (sent <= 0) {
             connection->closed = true;
             return;
         }
-        connection->out_start += (size_t)sent;
-        connection->write_ms = core->now_ms;
+        out->start += (size_t)sent;
+        connection->write_ms = hub->now_ms;
     }
     connection->closed = !connection->wants_write && session_over(connection->session);
 }
 
-void connection_work(struct connection *connection, struct rpc_core *core, uint8_t *buffer)
+void connection_work(struct connection *connection, struct rpc_hub *hub, uint8_t *buffer)
 {
     if (connection->handshaking && !connection->closed)
-        finish_handshake(connection, core);
+        finish_handshake(connection, hub);
     if (connection->handshaking || connection->closed)
         return;
-    connection_flush(connection, core);
-    /* A peer that does not take our frames is not listened to: else it could make us pile them up.
-     */
+    connection_flush(connection, hub);
+    /* Nothing is read from a peer that does not take our frames: its requests would make us queue
+       ever more of them. */
     if (!connection->wants_write)
         read_some(connection, buffer);
 }
 
-uint64_t connection_expiry_ms(const struct connection *connection, const struct rpc_core *core)
+uint64_t connection_expiry_ms(const struct connection *connection, const struct rpc_hub *hub)
 {
     if (connection->handshaking)
-        return connection->started_ms + core->limits.handshake_ms_max;
+        return connection->started_ms + hub->limits.handshake_ms_max;
     uint64_t expiry = session_expiry_ms(connection->session);
-    uint64_t stalled = connection->write_ms + core->limits.stall_ms_max;
+    uint64_t stalled = connection->write_ms + hub->limits.stall_ms_max;
     return connection->wants_write && stalled < expiry ? stalled : expiry;
 }
 
-void connection_expire(struct connection *connection, struct rpc_core *core)
+void connection_expire(struct connection *connection, struct rpc_hub *hub)
 {
-    if (connection_expiry_ms(connection, core) > core->now_ms)
+    if (connection_expiry_ms(connection, hub) > hub->now_ms)
         return;
     if (connection->handshaking ||
-        (connection->wants_write &&
-         connection->write_ms + core->limits.stall_ms_max <= core->now_ms))
+        (connection->wants_write && connection->write_ms + hub->limits.stall_ms_max <= hub->now_ms))
         connection->closed = true;
     else
         session_expire(connection->session);

@@ -1,5 +1,5 @@
 /* The text forms that gRPC puts into HTTP/2 headers, as pure functions. Source: "gRPC over HTTP2"
-   (PROTOCOL-HTTP2.md of the gRPC project). */
+   (PROTOCOL-HTTP2.md of the gRPC project). Private to rpc. */
 #ifndef RPC_GRPC_H
 #define RPC_GRPC_H
 
@@ -10,21 +10,23 @@
 /* Before each message: one byte (1: compressed) and the length, big endian. */
 enum { GRPC_PREFIX_BYTES = 5, GRPC_TEXT_BYTES = 1024, GRPC_ENCODED_BYTES = 3 * GRPC_TEXT_BYTES };
 
-/* grpc-timeout: one to eight digits and a unit of H M S m u n. Milliseconds, rounded up. False for
-   anything else. */
+/* Reads a grpc-timeout, one to eight digits and a unit of H M S m u n, as milliseconds, rounded up.
+   False for anything else. */
 bool grpc_timeout_parse(const char *text, size_t len, uint64_t *ms);
 
-/* The other direction, exact up to eight digits: writes at most 16 bytes with the terminator. */
+/* Writes a grpc-timeout with its terminator; exact below 10^8 ms. */
 void grpc_timeout_format(uint64_t ms, char out[16]);
 
-/* content-type of a gRPC request with protobuf messages: application/grpc, application/grpc+proto,
-   either with parameters after ';'. */
+/* True for the content-type of a gRPC request with protobuf messages: application/grpc or
+   application/grpc+proto, either with parameters after ';'. */
 bool grpc_content_type_good(const char *text, size_t len);
 
-/* grpc-message: every byte but printable ASCII without '%' becomes %XX. Returns the length. */
+/* Writes a grpc-message: every byte except printable ASCII other than '%' becomes %XX. Returns the
+   length. */
 size_t grpc_message_encode(const char *text, char out[GRPC_ENCODED_BYTES]);
 
-/* Undoes the encoding, leaving what is not %XX as it is, cut to out_bytes with the terminator. */
+/* Reads a grpc-message. What is not %XX stays as it is; the result is cut to out_bytes, with the
+   terminator. */
 void grpc_message_decode(const char *text, size_t len, char *out, size_t out_bytes);
 
 #endif

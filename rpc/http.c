@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/pointer.h"
 #include "rpc/listen.h"
 
 #include <microhttpd.h>
@@ -30,7 +31,7 @@ struct http_server {
 static enum MHD_Result respond(struct MHD_Connection *connection, unsigned status,
                                const char *content_type, struct text *body)
 {
-    void *data = body->data ? body->data : (void *)(uintptr_t) "";
+    void *data = body->data ? body->data : unconst("");
     struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback(
         body->len, data, body->data ? mem_free : NULL);
     if (!response) {
@@ -78,11 +79,11 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     (void)upload;
     struct http_server *server = context;
     static char seen;
-    if (!*state) { /* called once for the head and again for the end */
+    if (!*state) { /* the first call, for the head; the last one is for the end */
         *state = &seen;
         return MHD_YES;
     }
-    if (*upload_len > 0) { /* a body: read and forgotten */
+    if (*upload_len > 0) { /* a body, which is ignored */
         *upload_len = 0;
         return MHD_YES;
     }
@@ -98,8 +99,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     return respond_route(server, connection, route);
 }
 
-/* Complaints about what peers send are not worth a line in the log. */
-static void ignore(void *context, const char *format, va_list args)
+/* What microhttpd reports about bad requests of peers is not logged. */
+static void ignore_message(void *context, const char *format, va_list args)
 {
     (void)context;
     (void)format;
@@ -110,15 +111,15 @@ static struct MHD_Daemon *start_daemon(struct http_server *server, int fd)
 {
     return MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request, server,
-        MHD_OPTION_EXTERNAL_LOGGER, ignore, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_OPTION_EXTERNAL_LOGGER, ignore_message, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
         (unsigned)CONNECTIONS_PER_PEER_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)REQUEST_S_MAX,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES_MAX, MHD_OPTION_END);
 }
 
-static enum cuzk_status start(struct http_server *server, const char *address,
-                              const struct http_route *routes, size_t route_count,
-                              struct cuzk_error *err)
+static enum cuzk_status start_daemons(struct http_server *server, const char *address,
+                                      const struct http_route *routes, size_t route_count,
+                                      struct cuzk_error *err)
 {
     server->routes = mem_memdup(routes, route_count * sizeof *routes);
     if (!server->routes)
@@ -131,7 +132,8 @@ static enum cuzk_status start(struct http_server *server, const char *address,
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* for the threads: signals are for the program */
+    pthread_sigmask(SIG_SETMASK, &all,
+                    &before); /* inherited by the threads, which take no signals */
     bool good = true;
     for (size_t i = 0; good && i < server->listeners.count; i++) {
         server->daemons[i] = start_daemon(server, server->listeners.items[i].fd);
@@ -152,7 +154,7 @@ enum cuzk_status http_server_start(const char *address, const struct http_route 
     if (!*server)
         return error_set(err, CUZK_NO_MEMORY, "no memory for the HTTP server");
     pthread_mutex_init(&(*server)->one_at_a_time, NULL);
-    enum cuzk_status status = start(*server, address, routes, route_count, err);
+    enum cuzk_status status = start_daemons(*server, address, routes, route_count, err);
     if (status != CUZK_OK) {
         http_server_stop(*server);
         *server = NULL;

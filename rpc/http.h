@@ -1,5 +1,5 @@
-/* The HTTP server for people and monitoring: GET and HEAD of a fixed set of paths. Plain HTTP
-   without authentication: for loopback or a trusted network. */
+/* The HTTP server for browsers and monitoring: GET and HEAD of a fixed set of paths. It is plain
+   HTTP without authentication, so it is for loopback or a trusted network. */
 #ifndef RPC_HTTP_H
 #define RPC_HTTP_H
 
@@ -11,8 +11,8 @@
 struct http_server;
 
 /* A path ("/metrics"), what its content is, and a function that writes the content. `body` runs on
-   a thread of the server, one at a time; a status other than CUZK_OK becomes 503 with err's text.
- */
+   a thread of the server, one call at a time; a status other than CUZK_OK becomes 503 with err's
+   text. */
 struct http_route {
     const char *path;
     const char *content_type; /* "text/plain; version=0.0.4; charset=utf-8" */
@@ -20,16 +20,16 @@ struct http_route {
     void *user;
 };
 
-/* address: "127.0.0.1:9821", "[::1]:9821", "host:9821", "unix:///path". The table is copied, its
-   strings are not. At most 64 connections, 10 s a request. */
+/* Starts a server. address: "127.0.0.1:9821", "[::1]:9821", "host:9821", "unix:///path". The table
+   is copied, its strings are not. At most 64 connections, 10 s a request. */
 enum cuzk_status http_server_start(const char *address, const struct http_route *routes,
                                    size_t route_count, struct http_server **server,
                                    struct cuzk_error *err);
 
-/* The address with its real port. */
+/* The address that it listens on, with the port that the system chose for port 0. */
 const char *http_server_address(const struct http_server *server);
 
-/* Ends the thread and closes the socket. NULL is allowed. */
+/* Ends the threads and closes the sockets. NULL is allowed. */
 void http_server_stop(struct http_server *server);
 
 #endif

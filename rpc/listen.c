@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Connections that wait for us; the kernel cuts it to its own limit. */
+/* Connections that wait to be accepted; the kernel cuts the number to its own limit. */
 enum { BACKLOG = 512 };
 
 static bool listens_on(const struct listeners *list, const char *name)
@@ -48,24 +48,23 @@ void listen_close(struct listeners *list)
     *list = (struct listeners){0};
 }
 
-/* Takes over a listener; on failure too. */
-static enum cuzk_status add(struct listeners *list, struct listener *listener,
-                            struct cuzk_error *err)
+/* Takes the listener over, also on failure. */
+static enum cuzk_status add_listener(struct listeners *list, struct listener *listener,
+                                     struct cuzk_error *err)
 {
-    void *items = list->items;
-    if (!mem_reserve(&items, &list->capacity, list->count + 1, sizeof list->items[0])) {
+    if (!MEM_GROW(list->items, list->capacity, list->count + 1)) {
         close_one(listener);
         return error_set(err, CUZK_NO_MEMORY, "no memory for another listening socket");
     }
-    list->items = items;
     list->items[list->count++] = *listener;
     return CUZK_OK;
 }
 
-/* ---- Unix sockets ---- */
+/* --- Unix sockets ----------------------------------------------------------------------------- */
 
-/* The lock tells two starting processes apart, which a look at the socket cannot. It stays in
-   place: removing lock files is what makes them unreliable. */
+/* The lock decides between two processes that start at the same time; looking at the socket cannot.
+   The lock file is never removed: another process could lock the removed file and a third one a new
+   file of the same name. */
 static enum cuzk_status take_lock(const char *path, int *lock_fd, struct cuzk_error *err)
 {
     char name[sizeof(struct sockaddr_un) + 8];
@@ -104,8 +103,8 @@ static enum cuzk_status check_path(const char *path, struct cuzk_error *err)
     return error_set(err, CUZK_FAILED_PRECONDITION, "unix:%s is served by another process", path);
 }
 
-/* Binds under another name, sets the mode, and only then moves the socket to its path. So nobody
-   meets it with the wrong mode, and a dead socket is replaced in one step. */
+/* Binds under another name, sets the mode, and only then moves the socket to its path. So no client
+   sees the socket with the wrong mode, and a dead socket is replaced in one step. */
 static enum cuzk_status bind_path(struct listener *listener, const char *path, mode_t mode,
                                   struct cuzk_error *err)
 {
@@ -153,10 +152,10 @@ static enum cuzk_status open_path(struct listeners *list, const char *path, mode
         close_one(&listener);
         return status;
     }
-    return add(list, &listener, err);
+    return add_listener(list, &listener, err);
 }
 
-/* ---- TCP ---- */
+/* --- TCP -------------------------------------------------------------------------------------- */
 
 /* *absent: this machine has no such address (a name may have others). */
 static enum cuzk_status open_tcp(struct listeners *list, const struct addrinfo *where, bool *absent,
@@ -192,7 +191,7 @@ static enum cuzk_status open_tcp(struct listeners *list, const struct addrinfo *
     socklen_t len = sizeof bound;
     if (getsockname(listener.fd, (struct sockaddr *)&bound, &len) == 0)
         address_format((struct sockaddr *)&bound, len, listener.name, sizeof listener.name);
-    return add(list, &listener, err);
+    return add_listener(list, &listener, err);
 }
 
 enum cuzk_status listen_open(struct listeners *list, const char *text, mode_t mode,
@@ -218,7 +217,7 @@ enum cuzk_status listen_open(struct listeners *list, const char *text, mode_t mo
     return status;
 }
 
-/* ---- socket activation ---- */
+/* --- Socket activation ------------------------------------------------------------------------ */
 
 static uint64_t read_variable(const char *name)
 {
@@ -243,7 +242,7 @@ static enum cuzk_status add_inherited(struct listeners *list, int fd, struct cuz
         return error_errno(err, CUZK_IO, errno, "inherited descriptor %d", fd);
     listener.local = bound.ss_family == AF_UNIX;
     address_format((struct sockaddr *)&bound, len, listener.name, sizeof listener.name);
-    return add(list, &listener, err);
+    return add_listener(list, &listener, err);
 }
 
 enum cuzk_status listen_inherit(struct listeners *list, struct cuzk_error *err)

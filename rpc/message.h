@@ -1,5 +1,5 @@
-/* Protobuf messages in handlers and clients: decoding that checks what protobuf-c leaves unchecked,
-   and encoding into blocks that rpc_reply takes. All memory is from base/mem. */
+/* Protobuf messages in handlers and clients: decoding, with the checks that protobuf-c leaves out,
+   and encoding into blocks that rpc_reply takes. All memory comes from base/mem. */
 #ifndef RPC_MESSAGE_H
 #define RPC_MESSAGE_H
 

@@ -2,9 +2,11 @@
    the services from the serialised FileDescriptorSet that the server was given. The set is part of
    the program, so it is walked anew for each question instead of being indexed.
    Sources: descriptor.proto of Protocol Buffers, reflection.proto of gRPC. */
-#include "rpc/core.h"
+#include "rpc/reflection.h"
 
 #include "base/mem.h"
+#include "rpc/session.h"
+#include "rpc/stream.h"
 #include "rpc/wire.h"
 
 #include <string.h>
@@ -126,10 +128,10 @@ static bool file_defines(struct wire_field file, struct slice symbol)
     return false;
 }
 
-static bool find_file(const struct rpc_core *core, struct slice wanted, bool by_symbol,
+static bool find_file(const struct rpc_hub *hub, struct slice wanted, bool by_symbol,
                       struct wire_field *file)
 {
-    struct wire_reader reader = wire_reader_of(core->descriptors, core->descriptors_len);
+    struct wire_reader reader = wire_reader_of(hub->descriptors, hub->descriptors_len);
     while (wire_next(&reader, file)) {
         if (file->number == SET_FILE &&
             (by_symbol ? file_defines(*file, wanted) : same(name_of(*file), wanted)))
@@ -139,7 +141,7 @@ static bool find_file(const struct rpc_core *core, struct slice wanted, bool by_
 }
 
 /* The file and, for clients that ask only once, the files that it imports. */
-static void add_files(const struct rpc_core *core, struct text *files, struct wire_field file,
+static void add_files(const struct rpc_hub *hub, struct text *files, struct wire_field file,
                       unsigned depth)
 {
     wire_add_bytes(files, FILES_FILE, file.data, file.len);
@@ -148,8 +150,8 @@ static void add_files(const struct rpc_core *core, struct text *files, struct wi
     struct wire_field imported;
     while (depth > 0 && wire_next(&reader, &field)) {
         struct slice name = {(const char *)field.data, field.len};
-        if (field.number == FILE_DEPENDENCY && find_file(core, name, false, &imported))
-            add_files(core, files, imported, depth - 1);
+        if (field.number == FILE_DEPENDENCY && find_file(hub, name, false, &imported))
+            add_files(hub, files, imported, depth - 1);
     }
 }
 
@@ -163,14 +165,13 @@ static void add_error(struct text *answer, enum rpc_code code, const char *messa
     text_free(&error);
 }
 
-static void answer_file(const struct rpc_core *core, struct text *answer,
-                        struct wire_field question)
+static void answer_file(const struct rpc_hub *hub, struct text *answer, struct wire_field question)
 {
     struct slice wanted = {(const char *)question.data, question.len};
     struct wire_field file;
     struct text files = {0};
-    if (find_file(core, wanted, question.number == ASK_SYMBOL, &file)) {
-        add_files(core, &files, file, 8);
+    if (find_file(hub, wanted, question.number == ASK_SYMBOL, &file)) {
+        add_files(hub, &files, file, 8);
         wire_add_bytes(answer, ANSWER_FILES, files.data, files.len);
     } else {
         add_error(answer, RPC_NOT_FOUND,
@@ -195,10 +196,10 @@ static void add_service(struct text *services, struct slice package, struct slic
     text_free(&service);
 }
 
-static void answer_services(const struct rpc_core *core, struct text *answer)
+static void answer_services(const struct rpc_hub *hub, struct text *answer)
 {
     struct text services = {0};
-    struct wire_reader files = wire_reader_of(core->descriptors, core->descriptors_len);
+    struct wire_reader files = wire_reader_of(hub->descriptors, hub->descriptors_len);
     struct wire_field file;
     while (wire_next(&files, &file)) {
         if (file.number != SET_FILE)
@@ -217,16 +218,16 @@ static void answer_services(const struct rpc_core *core, struct text *answer)
     text_free(&services);
 }
 
-static void answer_question(const struct rpc_core *core, struct text *answer,
+static void answer_question(const struct rpc_hub *hub, struct text *answer,
                             struct wire_field question)
 {
     switch (question.number) {
     case ASK_FILE:
     case ASK_SYMBOL:
-        answer_file(core, answer, question);
+        answer_file(hub, answer, question);
         break;
     case ASK_SERVICES:
-        answer_services(core, answer);
+        answer_services(hub, answer);
         break;
     case ASK_EXTENSION:
     case ASK_EXTENSION_NUMBERS:
@@ -258,7 +259,7 @@ void reflection_info(struct stream *stream, const uint8_t *message, size_t len)
     struct text answer = {0};
     wire_add_bytes(&answer, ANSWER_HOST, host.data, host.len);
     wire_add_bytes(&answer, ANSWER_REQUEST, message, len);
-    answer_question(stream->session->core, &answer, question);
+    answer_question(stream->session->hub, &answer, question);
     if (answer.failed) {
         text_free(&answer);
         stream_finish(stream, RPC_RESOURCE_EXHAUSTED, "no memory");

@@ -1,5 +1,6 @@
 /* The server's thread: one epoll loop over listening sockets and connections. */
 #include "rpc/connection.h"
+#include "rpc/health.h"
 #include "rpc/listen.h"
 
 #include "base/check.h"
@@ -7,6 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/pointer.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -19,7 +21,7 @@
 enum { EVENTS = 64, ACCEPTS_MAX = 64, ACCEPT_PAUSE_MS = 200, STOP_MS = 1000 };
 
 struct rpc_server {
-    struct rpc_core core;
+    struct rpc_hub hub;
     struct listeners listeners;
     int epoll;
     int event; /* wakes the loop */
@@ -27,7 +29,7 @@ struct rpc_server {
     bool started;
     bool joined;
 
-    /* Between the loop and other threads, under core.mutex. */
+    /* Between the loop and other threads, under hub.mutex. */
     bool ask_serving;
     bool ask_drain;
     bool ask_stop;
@@ -36,7 +38,7 @@ struct rpc_server {
     char (*addresses)[LISTEN_NAME_BYTES]; /* what was listened on at the start */
     size_t address_count;
 
-    /* TLS: files as configured, and the context that new connections get, under core.mutex. */
+    /* TLS: files as configured, and the context that new connections get, under hub.mutex. */
     struct rpc_tls_files files;
     SSL_CTX *tls;
 
@@ -47,9 +49,9 @@ struct rpc_server {
     uint8_t buffer[CONNECTION_IN_BYTES];
 };
 
-/* ---- the loop ---- */
+/* --- The loop --------------------------------------------------------------------------------- */
 
-static void wake(void *context)
+static void wake_loop(void *context)
 {
     const struct rpc_server *server = context;
     uint64_t one = 1;
@@ -58,7 +60,8 @@ static void wake(void *context)
     (void)written;
 }
 
-static void watch(struct rpc_server *server, int operation, int fd, uint32_t events, void *what)
+static void watch_socket(struct rpc_server *server, int operation, int fd, uint32_t events,
+                         void *what)
 {
     struct epoll_event event = {.events = events, .data = {.ptr = what}};
     if (epoll_ctl(server->epoll, operation, fd, &event) != 0)
@@ -71,20 +74,20 @@ static void listen_events(struct rpc_server *server, bool on)
         return;
     server->listening = on;
     for (size_t i = 0; i < server->listeners.count; i++)
-        watch(server, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, server->listeners.items[i].fd, EPOLLIN,
-              &server->listeners.items[i]);
+        watch_socket(server, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, server->listeners.items[i].fd,
+                     EPOLLIN, &server->listeners.items[i]);
 }
 
 static void count_connection(struct rpc_server *server, int change, bool refused)
 {
-    pthread_mutex_lock(&server->core.mutex);
-    server->core.stats.connections += (unsigned)change;
-    server->core.stats.connections_total += change > 0;
-    server->core.stats.connections_refused += refused;
-    pthread_mutex_unlock(&server->core.mutex);
+    pthread_mutex_lock(&server->hub.mutex);
+    server->hub.stats.connections += (unsigned)change;
+    server->hub.stats.connections_total += change > 0;
+    server->hub.stats.connections_refused += refused;
+    pthread_mutex_unlock(&server->hub.mutex);
 }
 
-/* True if there were any. */
+/* Frees closed connections; true if there were any. */
 static bool remove_closed(struct rpc_server *server)
 {
     bool any = false;
@@ -96,8 +99,8 @@ static bool remove_closed(struct rpc_server *server)
             continue;
         }
         *link = connection->next;
-        /* Closing would not do: a child that was forked just now may still have the descriptor. */
-        watch(server, EPOLL_CTL_DEL, connection->fd, 0, NULL);
+        /* close alone would leave it watched if a child that was just forked has the descriptor. */
+        watch_socket(server, EPOLL_CTL_DEL, connection->fd, 0, NULL);
         connection_free(connection);
         count_connection(server, -1, false);
         any = true;
@@ -105,7 +108,7 @@ static bool remove_closed(struct rpc_server *server)
     return any;
 }
 
-/* Over the limit of connections the one that is idle longest makes room. */
+/* At the limit of connections, closes the one that is idle longest; false if none is idle. */
 static bool make_room(struct rpc_server *server)
 {
     unsigned count = 0;
@@ -119,13 +122,13 @@ static bool make_room(struct rpc_server *server)
             oldest_ms = idle_ms;
         }
     }
-    if (count < server->core.limits.connections_max)
+    if (count < server->hub.limits.connections_max)
         return true;
     if (!oldest)
         return false;
     if (oldest->session && !oldest->closed) {
         session_end(oldest->session);
-        connection_flush(oldest, &server->core);
+        connection_flush(oldest, &server->hub);
     }
     oldest->closed = true;
     return true;
@@ -138,16 +141,16 @@ static void add_connection(struct rpc_server *server, const struct listener *lis
         close(fd);
         return;
     }
-    pthread_mutex_lock(&server->core.mutex);
+    pthread_mutex_lock(&server->hub.mutex);
     SSL_CTX *tls = listener->local ? NULL : server->tls;
-    struct connection *connection = connection_new(&server->core, fd, tls);
-    pthread_mutex_unlock(&server->core.mutex);
+    struct connection *connection = connection_new(&server->hub, fd, tls);
+    pthread_mutex_unlock(&server->hub.mutex);
     if (!connection)
         return;
     connection->next = server->connections;
     server->connections = connection;
     count_connection(server, 1, false);
-    watch(server, EPOLL_CTL_ADD, fd, EPOLLIN, connection);
+    watch_socket(server, EPOLL_CTL_ADD, fd, EPOLLIN, connection);
 }
 
 static void accept_some(struct rpc_server *server, const struct listener *listener)
@@ -159,10 +162,10 @@ static void accept_some(struct rpc_server *server, const struct listener *listen
             continue;
         }
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            /* Level-triggered epoll would spin; the peers wait in the backlog meanwhile. */
+            /* Level-triggered epoll would spin. The peers wait in the backlog meanwhile. */
             log_warn("rpc", "accepting connections rests: %s", strerror(errno));
             listen_events(server, false);
-            server->accept_at_ms = server->core.now_ms + ACCEPT_PAUSE_MS;
+            server->accept_at_ms = server->hub.now_ms + ACCEPT_PAUSE_MS;
         }
         return;
     }
@@ -184,12 +187,12 @@ static void handle_event(struct rpc_server *server, const struct epoll_event *ev
     if (what == server) {
         uint64_t counter;
         ssize_t got = read(server->event, &counter, sizeof counter);
-        (void)got; /* what there is to do is found in core_process */
+        (void)got; /* hub_process finds what there is to do */
     } else if (is_listener(server, what)) {
         if (server->listening)
             accept_some(server, what);
     } else {
-        connection_work(what, &server->core, server->buffer);
+        connection_work(what, &server->hub, server->buffer);
     }
 }
 
@@ -202,10 +205,10 @@ static void stop_listening(struct rpc_server *server)
 
 static void begin_drain(struct rpc_server *server)
 {
-    if (server->core.draining)
+    if (server->hub.draining)
         return;
-    server->core.draining = true;
-    health_set(&server->core, false);
+    server->hub.draining = true;
+    health_set(&server->hub, false);
     stop_listening(server);
     for (struct connection *c = server->connections; c; c = c->next) {
         if (c->session)
@@ -215,7 +218,7 @@ static void begin_drain(struct rpc_server *server)
     }
 }
 
-static void end_all(struct rpc_server *server)
+static void end_sessions(struct rpc_server *server)
 {
     begin_drain(server);
     for (struct connection *c = server->connections; c; c = c->next) {
@@ -226,35 +229,35 @@ static void end_all(struct rpc_server *server)
 
 static void set_quiet(struct rpc_server *server, bool quiet)
 {
-    pthread_mutex_lock(&server->core.mutex);
+    pthread_mutex_lock(&server->hub.mutex);
     server->quiet = quiet;
-    pthread_cond_broadcast(&server->core.changed);
-    pthread_mutex_unlock(&server->core.mutex);
+    pthread_cond_broadcast(&server->hub.changed);
+    pthread_mutex_unlock(&server->hub.mutex);
 }
 
-/* Flushes and watches every connection; returns when the next timer runs out. */
-static uint64_t settle(struct rpc_server *server)
+/* Runs out timers, flushes and watches every connection; returns when the next timer runs out. */
+static uint64_t flush_connections(struct rpc_server *server)
 {
     bool quiet = true;
     uint64_t next_ms = server->accept_at_ms > 0 ? server->accept_at_ms : UINT64_MAX;
-    do { /* what ends makes room for held messages, whose window updates are to be sent as well */
+    do { /* calls that end make room for held messages, whose window updates are to be sent too */
         for (struct connection *c = server->connections; c; c = c->next)
-            connection_expire(c, &server->core);
-        core_admit(&server->core);
+            connection_expire(c, &server->hub);
+        hub_admit(&server->hub);
         for (struct connection *c = server->connections; c; c = c->next)
-            connection_flush(c, &server->core);
+            connection_flush(c, &server->hub);
     } while (remove_closed(server));
     for (struct connection *c = server->connections; c; c = c->next) {
         if (c->wants_write != c->polls_write) {
-            watch(server, EPOLL_CTL_MOD, c->fd, c->wants_write ? EPOLLOUT : EPOLLIN, c);
+            watch_socket(server, EPOLL_CTL_MOD, c->fd, c->wants_write ? EPOLLOUT : EPOLLIN, c);
             c->polls_write = c->wants_write;
         }
-        uint64_t expiry_ms = connection_expiry_ms(c, &server->core);
+        uint64_t expiry_ms = connection_expiry_ms(c, &server->hub);
         next_ms = expiry_ms < next_ms ? expiry_ms : next_ms;
         quiet = quiet && !c->wants_write && connection_idle_since_ms(c) != UINT64_MAX;
     }
     set_quiet(server, quiet);
-    if (server->accept_at_ms > 0 && server->accept_at_ms <= server->core.now_ms) {
+    if (server->accept_at_ms > 0 && server->accept_at_ms <= server->hub.now_ms) {
         server->accept_at_ms = 0;
         listen_events(server, true);
     }
@@ -264,53 +267,53 @@ static uint64_t settle(struct rpc_server *server)
 static int wait_ms(const struct rpc_server *server, uint64_t until_ms)
 {
     const int longest = 60 * 1000;
-    uint64_t now_ms = server->core.now_ms;
+    uint64_t now_ms = server->hub.now_ms;
     if (until_ms <= now_ms)
         return 0;
     return until_ms - now_ms < (uint64_t)longest ? (int)(until_ms - now_ms) : longest;
 }
 
-/* What other threads asked for; false: to stop. */
+/* Does what other threads asked for; false: to stop. */
 static bool follow_requests(struct rpc_server *server)
 {
-    pthread_mutex_lock(&server->core.mutex);
+    pthread_mutex_lock(&server->hub.mutex);
     bool serving = server->ask_serving;
     bool drain = server->ask_drain;
     bool stop = server->ask_stop;
-    pthread_mutex_unlock(&server->core.mutex);
-    health_set(&server->core, serving && !server->core.draining);
+    pthread_mutex_unlock(&server->hub.mutex);
+    health_set(&server->hub, serving && !server->hub.draining);
     if (drain)
         begin_drain(server);
     return !stop;
 }
 
 /* One round: waits for something to happen and deals with it. */
-static void round_of(struct rpc_server *server, uint64_t until_ms)
+static void run_round(struct rpc_server *server, uint64_t until_ms)
 {
     struct epoll_event events[EVENTS];
     int count = epoll_wait(server->epoll, events, EVENTS, wait_ms(server, until_ms));
     set_quiet(server, false);
-    server->core.now_ms = clock_now_ms();
+    server->hub.now_ms = clock_now_ms();
     for (int i = 0; i < count; i++)
         handle_event(server, &events[i]);
-    core_process(&server->core);
+    hub_process(&server->hub);
 }
 
-static void *loop(void *context)
+static void *run_loop(void *context)
 {
     struct rpc_server *server = context;
-    server->core.now_ms = clock_now_ms();
+    server->hub.now_ms = clock_now_ms();
     listen_events(server, true);
     while (follow_requests(server))
-        round_of(server, settle(server));
+        run_round(server, flush_connections(server));
 
-    /* The last answers and goodbyes get a moment to leave. */
-    end_all(server);
-    uint64_t end_ms = server->core.now_ms + STOP_MS;
-    while (server->connections && server->core.now_ms < end_ms) {
-        uint64_t next_ms = settle(server);
+    /* The last answers and GOAWAYs get STOP_MS to leave. */
+    end_sessions(server);
+    uint64_t end_ms = server->hub.now_ms + STOP_MS;
+    while (server->connections && server->hub.now_ms < end_ms) {
+        uint64_t next_ms = flush_connections(server);
         if (server->connections)
-            round_of(server, next_ms < end_ms ? next_ms : end_ms);
+            run_round(server, next_ms < end_ms ? next_ms : end_ms);
     }
     for (struct connection *c = server->connections; c; c = c->next)
         c->closed = true;
@@ -318,24 +321,24 @@ static void *loop(void *context)
     return NULL;
 }
 
-/* ---- for other threads ---- */
+/* --- For other threads ------------------------------------------------------------------------ */
 
-static void ask(struct rpc_server *server, bool *what, bool value)
+static void ask_loop(struct rpc_server *server, bool *what, bool value)
 {
-    pthread_mutex_lock(&server->core.mutex);
+    pthread_mutex_lock(&server->hub.mutex);
     *what = value;
-    pthread_mutex_unlock(&server->core.mutex);
-    wake(server);
+    pthread_mutex_unlock(&server->hub.mutex);
+    wake_loop(server);
 }
 
 void rpc_server_set_serving(struct rpc_server *server, bool serving)
 {
-    ask(server, &server->ask_serving, serving);
+    ask_loop(server, &server->ask_serving, serving);
 }
 
 void rpc_server_drain(struct rpc_server *server)
 {
-    ask(server, &server->ask_drain, true);
+    ask_loop(server, &server->ask_drain, true);
 }
 
 const char *rpc_server_address(const struct rpc_server *server, size_t i)
@@ -345,10 +348,10 @@ const char *rpc_server_address(const struct rpc_server *server, size_t i)
 
 void rpc_server_stats(struct rpc_server *server, struct rpc_server_stats *stats)
 {
-    pthread_mutex_lock(&server->core.mutex);
-    *stats = server->core.stats;
-    stats->request_bytes = server->core.large_bytes + server->core.small_bytes;
-    pthread_mutex_unlock(&server->core.mutex);
+    pthread_mutex_lock(&server->hub.mutex);
+    *stats = server->hub.stats;
+    stats->request_bytes = server->hub.large_bytes + server->hub.small_bytes;
+    pthread_mutex_unlock(&server->hub.mutex);
 }
 
 enum cuzk_status rpc_server_reload_tls(struct rpc_server *server, struct cuzk_error *err)
@@ -357,10 +360,10 @@ enum cuzk_status rpc_server_reload_tls(struct rpc_server *server, struct cuzk_er
         return CUZK_OK;
     SSL_CTX *fresh;
     TRY(tls_server_context(&server->files, &fresh, err));
-    pthread_mutex_lock(&server->core.mutex);
+    pthread_mutex_lock(&server->hub.mutex);
     SSL_CTX *old = server->tls;
     server->tls = fresh;
-    pthread_mutex_unlock(&server->core.mutex);
+    pthread_mutex_unlock(&server->hub.mutex);
     SSL_CTX_free(old);
     return CUZK_OK;
 }
@@ -376,13 +379,13 @@ bool rpc_server_wait(struct rpc_server *server, uint64_t timeout_ms)
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
 
-    struct rpc_core *core = &server->core;
-    pthread_mutex_lock(&core->mutex);
+    struct rpc_hub *hub = &server->hub;
+    pthread_mutex_lock(&hub->mutex);
     bool in_time = true;
-    while (in_time && (!server->quiet || core->stats.calls > 0))
-        in_time = pthread_cond_timedwait(&core->changed, &core->mutex, &until) != ETIMEDOUT;
-    bool quiet = server->quiet && core->stats.calls == 0;
-    pthread_mutex_unlock(&core->mutex);
+    while (in_time && (!server->quiet || hub->stats.calls > 0))
+        in_time = pthread_cond_timedwait(&hub->changed, &hub->mutex, &until) != ETIMEDOUT;
+    bool quiet = server->quiet && hub->stats.calls == 0;
+    pthread_mutex_unlock(&hub->mutex);
     return quiet;
 }
 
@@ -390,23 +393,23 @@ void rpc_server_stop(struct rpc_server *server)
 {
     if (!server->started || server->joined)
         return;
-    ask(server, &server->ask_stop, true);
+    ask_loop(server, &server->ask_stop, true);
     pthread_join(server->thread, NULL);
     server->joined = true;
 }
 
-/* The loop is over: whoever frees the server takes its place until the last call is answered. */
-static void wait_for_answers(struct rpc_core *core)
+/* Does the loop's work, which is over, until the last call is answered. */
+static void wait_for_answers(struct rpc_hub *hub)
 {
-    pthread_mutex_lock(&core->mutex);
-    while (core->stats.calls > 0) {
-        while (!core->answered)
-            pthread_cond_wait(&core->changed, &core->mutex);
-        pthread_mutex_unlock(&core->mutex);
-        core_process(core);
-        pthread_mutex_lock(&core->mutex);
+    pthread_mutex_lock(&hub->mutex);
+    while (hub->stats.calls > 0) {
+        while (!hub->answered)
+            pthread_cond_wait(&hub->changed, &hub->mutex);
+        pthread_mutex_unlock(&hub->mutex);
+        hub_process(hub);
+        pthread_mutex_lock(&hub->mutex);
     }
-    pthread_mutex_unlock(&core->mutex);
+    pthread_mutex_unlock(&hub->mutex);
 }
 
 void rpc_server_free(struct rpc_server *server)
@@ -414,9 +417,9 @@ void rpc_server_free(struct rpc_server *server)
     if (!server)
         return;
     rpc_server_stop(server);
-    if (server->core.wake) {
-        wait_for_answers(&server->core);
-        core_free(&server->core);
+    if (server->hub.wake) {
+        wait_for_answers(&server->hub);
+        hub_free(&server->hub);
     }
     listen_close(&server->listeners);
     if (server->epoll >= 0)
@@ -426,12 +429,12 @@ void rpc_server_free(struct rpc_server *server)
     SSL_CTX_free(server->tls);
     const char *texts[] = {server->files.cert, server->files.key, server->files.client_ca};
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        mem_free((void *)(uintptr_t)texts[i]);
+        mem_free(unconst(texts[i]));
     mem_free(server->addresses);
     mem_free(server);
 }
 
-/* ---- start ---- */
+/* --- Start ------------------------------------------------------------------------------------ */
 
 static bool copy_text(const char **copy, const char *text)
 {
@@ -475,13 +478,13 @@ static enum cuzk_status start_thread(struct rpc_server *server, struct cuzk_erro
     server->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (server->epoll < 0 || server->event < 0)
         return error_errno(err, CUZK_IO, errno, "epoll");
-    watch(server, EPOLL_CTL_ADD, server->event, EPOLLIN, server);
+    watch_socket(server, EPOLL_CTL_ADD, server->event, EPOLLIN, server);
     /* Signals are for the program's own threads. */
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failure = pthread_create(&server->thread, NULL, loop, server);
+    int failure = pthread_create(&server->thread, NULL, run_loop, server);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failure != 0)
         return error_errno(err, CUZK_IO, failure, "starting the server's thread");
@@ -489,12 +492,12 @@ static enum cuzk_status start_thread(struct rpc_server *server, struct cuzk_erro
     return CUZK_OK;
 }
 
-static enum cuzk_status start(struct rpc_server *server, const struct rpc_server_config *config,
-                              struct cuzk_error *err)
+static enum cuzk_status start_server(struct rpc_server *server,
+                                     const struct rpc_server_config *config, struct cuzk_error *err)
 {
-    TRY(core_init(&server->core, config, err));
-    server->core.wake = wake;
-    server->core.wake_context = server;
+    TRY(hub_init(&server->hub, config, err));
+    server->hub.wake = wake_loop;
+    server->hub.wake_context = server;
     TRY(open_tls(server, &config->tls, err));
     TRY(open_sockets(server, config, err));
     return start_thread(server, err);
@@ -509,7 +512,7 @@ enum cuzk_status rpc_server_start(const struct rpc_server_config *config,
         return error_set(err, CUZK_NO_MEMORY, "no memory for the server");
     made->epoll = made->event = -1;
     made->ask_serving = true;
-    enum cuzk_status status = start(made, config, err);
+    enum cuzk_status status = start_server(made, config, err);
     if (status == CUZK_OK)
         *server = made;
     else

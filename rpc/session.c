@@ -1,28 +1,25 @@
-#include "rpc/core.h"
+#include "rpc/session.h"
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/pointer.h"
+#include "rpc/stream.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* ---- nghttp2 calls us ---- */
+/* --- Nghttp2 calls us ------------------------------------------------------------------------- */
 
 static struct stream *stream_of(nghttp2_session *h2, int32_t id)
 {
     return nghttp2_session_get_stream_user_data(h2, id);
 }
 
-static struct stream *stream_new(struct session *session, int32_t id)
+static struct stream *add_stream(struct session *session, int32_t id)
 {
-    struct stream *stream = mem_zalloc(1, sizeof *stream);
+    struct stream *stream = stream_new(session, id);
     if (!stream)
         return NULL;
-    stream->session = session;
-    stream->id = id;
-    stream->deadline_ms = UINT64_MAX;
-    stream->http_status = "200";
-    stream->progress_ms = session->core->now_ms;
     stream->next = session->streams;
     if (session->streams)
         session->streams->prev = stream;
@@ -31,7 +28,7 @@ static struct stream *stream_new(struct session *session, int32_t id)
     return stream;
 }
 
-static void stream_remove(struct stream *stream)
+static void remove_stream(struct stream *stream)
 {
     struct session *session = stream->session;
     if (stream->prev)
@@ -41,7 +38,7 @@ static void stream_remove(struct stream *stream)
     if (stream->next)
         stream->next->prev = stream->prev;
     session->stream_count--;
-    session->idle_since_ms = session->core->now_ms;
+    session->idle_since_ms = session->hub->now_ms;
     stream_free(stream);
 }
 
@@ -60,7 +57,7 @@ static int on_begin_headers(nghttp2_session *h2, const nghttp2_frame *frame, voi
         /* REFUSED_STREAM promises that nothing was done, so clients send the call elsewhere. */
         return nghttp2_submit_rst_stream(h2, NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
     }
-    struct stream *stream = stream_new(session, id);
+    struct stream *stream = add_stream(session, id);
     if (!stream)
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
     session->last_accepted = id;
@@ -82,7 +79,7 @@ static int on_header(nghttp2_session *h2, const nghttp2_frame *frame, const uint
 static void on_ping_ack(struct session *session)
 {
     if (session->drain == DRAIN_NOTICE)
-        session->drain_ms = 0; /* everything sent before our notice is here */
+        session->drain_ms = 0; /* all frames that the peer sent before it saw the notice are here */
 }
 
 static int on_frame_recv(nghttp2_session *h2, const nghttp2_frame *frame, void *user)
@@ -109,7 +106,8 @@ static int on_data_chunk(nghttp2_session *h2, uint8_t flags, int32_t id, const u
 {
     (void)flags;
     (void)user;
-    /* The connection's window is given back at once: only streams hold senders back. */
+    /* The connection's window is given back at once; only the streams' windows hold senders
+       back. */
     int rv = nghttp2_session_consume_connection(h2, len);
     if (rv != 0)
         return NGHTTP2_ERR_CALLBACK_FAILURE;
@@ -125,12 +123,12 @@ static int on_stream_close(nghttp2_session *h2, int32_t id, uint32_t error, void
     (void)user;
     struct stream *stream = stream_of(h2, id);
     if (stream)
-        stream_remove(stream);
+        remove_stream(stream);
     return 0;
 }
 
-/* Once an answer is out the client need not send the rest of its request. NO_ERROR says that the
-   answer stands (RFC 9113, section 8.1). */
+/* After the answer, the client need not send the rest of its request: RST_STREAM stops it, and its
+   code NO_ERROR says that the answer is valid (RFC 9113, section 8.1). */
 static int on_frame_send(nghttp2_session *h2, const nghttp2_frame *frame, void *user)
 {
     struct session *session = user;
@@ -139,29 +137,31 @@ static int on_frame_send(nghttp2_session *h2, const nghttp2_frame *frame, void *
     if (frame->hd.type != NGHTTP2_HEADERS || !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
         return 0;
     struct stream *stream = stream_of(h2, frame->hd.stream_id);
-    if (!stream || stream->request_ended)
+    if (!stream || nghttp2_session_get_stream_remote_close(h2, stream->id) != 0)
         return 0;
     return nghttp2_submit_rst_stream(h2, NGHTTP2_FLAG_NONE, stream->id, NGHTTP2_NO_ERROR);
 }
 
-/* ---- answers ---- */
+/* --- Answers ---------------------------------------------------------------------------------- */
 
 #define HEADER(name_text, value_text, value_bytes)                                                 \
     {                                                                                              \
-        .name = (uint8_t *)(uintptr_t)(name_text), .namelen = sizeof(name_text) - 1,               \
-        .value = (uint8_t *)(uintptr_t)(value_text), .valuelen = (value_bytes),                    \
+        .name = unconst(name_text), .namelen = sizeof(name_text) - 1,                              \
+        .value = unconst(value_text), .valuelen = (value_bytes),                                   \
         .flags = NGHTTP2_NV_FLAG_NO_COPY_NAME                                                      \
     }
 
-/* Trailers, or with `alone` the whole answer of a call that failed. */
+/* Submits the trailers; with `alone`, the whole answer of a call that failed. */
 static int submit_end(struct stream *stream, bool alone)
 {
+    char http_status[4];
+    snprintf(http_status, sizeof http_status, "%u", (unsigned)stream->http_status % 1000);
     char status[4];
     char message[GRPC_ENCODED_BYTES];
     int status_len = snprintf(status, sizeof status, "%d", (int)stream->code);
     size_t message_len = grpc_message_encode(stream->text, message);
     const nghttp2_nv headers[] = {
-        HEADER(":status", stream->http_status, 3),
+        HEADER(":status", http_status, 3),
         HEADER("content-type", "application/grpc", 16),
         HEADER("grpc-accept-encoding", "identity", 8),
         HEADER("grpc-status", status, (size_t)status_len),
@@ -174,19 +174,6 @@ static int submit_end(struct stream *stream, bool alone)
     return nghttp2_submit_trailer(h2, stream->id, headers + 3, count - 3);
 }
 
-static size_t copy_output(struct output *output, uint8_t *buffer, size_t room)
-{
-    size_t used = 0;
-    while (used < room && output->sent < GRPC_PREFIX_BYTES)
-        buffer[used++] = output->prefix[output->sent++];
-    size_t left = output->len + GRPC_PREFIX_BYTES - output->sent;
-    size_t body = left < room - used ? left : room - used;
-    if (body > 0)
-        memcpy(buffer + used, output->message + (output->sent - GRPC_PREFIX_BYTES), body);
-    output->sent += body;
-    return used + body;
-}
-
 static ssize_t read_output(nghttp2_session *h2, int32_t id, uint8_t *buffer, size_t room,
                            uint32_t *flags, nghttp2_data_source *source, void *user)
 {
@@ -194,23 +181,10 @@ static ssize_t read_output(nghttp2_session *h2, int32_t id, uint8_t *buffer, siz
     (void)id;
     struct stream *stream = source->ptr;
     struct session *session = user;
-    size_t used = 0;
-    while (stream->output_first && used < room) {
-        struct output *output = stream->output_first;
-        used += copy_output(output, buffer + used, room - used);
-        if (output->sent < output->len + GRPC_PREFIX_BYTES)
-            break;
-        stream->output_first = output->next;
-        if (!stream->output_first)
-            stream->output_last = NULL;
-        mem_free(output->message);
-        mem_free(output);
-    }
-    stream->output_bytes -= used;
-    stream->progress_ms = session->core->now_ms;
+    size_t used = stream_take_output(stream, buffer, room);
     if (stream->output_first)
         return (ssize_t)used;
-    if (!stream->finished)
+    if (stream->state != STREAM_ANSWER)
         return used > 0 ? (ssize_t)used : NGHTTP2_ERR_DEFERRED;
     *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
     if (submit_end(stream, false) != 0)
@@ -221,7 +195,7 @@ static ssize_t read_output(nghttp2_session *h2, int32_t id, uint8_t *buffer, siz
 static int submit_begin(struct stream *stream)
 {
     const nghttp2_nv headers[] = {
-        HEADER(":status", stream->http_status, 3),
+        HEADER(":status", "200", 3),
         HEADER("content-type", "application/grpc", 16),
         HEADER("grpc-accept-encoding", "identity", 8),
     };
@@ -233,16 +207,16 @@ void session_answer(struct stream *stream)
 {
     int rv = 0;
     if (!stream->head_sent) {
-        bool alone = stream->finished && !stream->output_first;
+        bool alone = stream->state == STREAM_ANSWER && !stream->output_first;
         rv = alone ? submit_end(stream, true) : submit_begin(stream);
         stream->head_sent = true;
     } else {
         rv = nghttp2_session_resume_data(stream->session->h2, stream->id);
         if (rv == NGHTTP2_ERR_INVALID_ARGUMENT)
-            rv = 0; /* was not waiting */
+            rv = 0; /* read_output was not deferred */
     }
     if (rv != 0)
-        stream->session->broken = true; /* without memory nothing can be said any more */
+        stream->session->broken = true; /* out of memory: no frame can be sent any more */
 }
 
 void session_open_window(struct stream *stream, size_t bytes)
@@ -263,10 +237,10 @@ void session_reset(struct stream *stream, uint32_t http2_error)
     if (nghttp2_submit_rst_stream(stream->session->h2, NGHTTP2_FLAG_NONE, stream->id,
                                   http2_error) != 0)
         stream->session->broken = true;
-    stream->progress_ms = stream->session->core->now_ms;
+    stream->progress_ms = stream->session->hub->now_ms;
 }
 
-/* ---- life ---- */
+/* --- Life ------------------------------------------------------------------------------------- */
 
 static void *h2_malloc(size_t size, void *user)
 {
@@ -303,7 +277,7 @@ static int create_h2(struct session *session, nghttp2_session_callbacks *callbac
     nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, on_frame_send);
     nghttp2_option_set_no_auto_window_update(option, 1);
     nghttp2_option_set_no_closed_streams(option, 1);
-    /* Some clients cut their header block into many frames; endless ones end here. */
+    /* Some clients cut their header block into many frames; the limit stops endless ones. */
     nghttp2_option_set_max_continuations(option, 128);
     nghttp2_mem memory = {
         .malloc = h2_malloc, .free = h2_free, .calloc = h2_calloc, .realloc = h2_realloc};
@@ -312,7 +286,7 @@ static int create_h2(struct session *session, nghttp2_session_callbacks *callbac
 
 static bool start_h2(struct session *session)
 {
-    const struct rpc_limits *limits = &session->core->limits;
+    const struct rpc_limits *limits = &session->hub->limits;
     nghttp2_session_callbacks *callbacks = NULL;
     nghttp2_option *option = NULL;
     bool good = nghttp2_session_callbacks_new(&callbacks) == 0 &&
@@ -333,14 +307,14 @@ static bool start_h2(struct session *session)
                                                  SESSION_WINDOW_BYTES) == 0;
 }
 
-struct session *session_new(struct rpc_core *core, const struct rpc_peer *peer)
+struct session *session_new(struct rpc_hub *hub, const char *peer)
 {
     struct session *session = mem_zalloc(1, sizeof *session);
     if (!session)
         return NULL;
-    session->core = core;
-    session->peer = *peer;
-    session->started_ms = session->idle_since_ms = core->now_ms;
+    session->hub = hub;
+    snprintf(session->peer, sizeof session->peer, "%s", peer);
+    session->started_ms = session->idle_since_ms = hub->now_ms;
     if (start_h2(session))
         return session;
     session_free(session);
@@ -352,12 +326,12 @@ void session_free(struct session *session)
     if (!session)
         return;
     while (session->streams)
-        stream_remove(session->streams);
+        remove_stream(session->streams);
     nghttp2_session_del(session->h2);
     mem_free(session);
 }
 
-/* ---- bytes ---- */
+/* --- Bytes ------------------------------------------------------------------------------------ */
 
 void session_receive(struct session *session, const uint8_t *data, size_t len)
 {
@@ -384,11 +358,11 @@ bool session_over(const struct session *session)
            (!nghttp2_session_want_read(session->h2) && !nghttp2_session_want_write(session->h2));
 }
 
-/* ---- timers and the end ---- */
+/* --- Timers and the end ----------------------------------------------------------------------- */
 
 uint64_t session_expiry_ms(const struct session *session)
 {
-    const struct rpc_limits *limits = &session->core->limits;
+    const struct rpc_limits *limits = &session->hub->limits;
     uint64_t expiry = UINT64_MAX;
     if (!session->settings_received)
         expiry = session->started_ms + limits->handshake_ms_max;
@@ -405,8 +379,8 @@ uint64_t session_expiry_ms(const struct session *session)
 
 void session_expire(struct session *session)
 {
-    const struct rpc_limits *limits = &session->core->limits;
-    uint64_t now_ms = session->core->now_ms;
+    const struct rpc_limits *limits = &session->hub->limits;
+    uint64_t now_ms = session->hub->now_ms;
     for (struct stream *s = session->streams; s; s = s->next) {
         if (stream_expiry_ms(s) <= now_ms)
             stream_expire(s);
@@ -430,15 +404,16 @@ void session_drain(struct session *session)
 {
     if (session->drain != DRAIN_NO || session->broken)
         return;
-    /* First "no new calls", then, when all calls on the way have arrived, the id of the last one.
-     */
+    /* First the notice that no new call is taken; then, when all calls that were on their way have
+       arrived, the GOAWAY with the id of the last one. */
     session->drain = DRAIN_NOTICE;
-    session->drain_ms = session->core->now_ms;
+    session->drain_ms = session->hub->now_ms;
     if (!session->settings_received)
         session->broken = true;
     else if (nghttp2_submit_shutdown_notice(session->h2) != 0)
         session->broken = true;
-    /* Streaming calls have no end of their own: a watcher would keep the server up for ever. */
+    /* Streaming calls do not end by themselves: a watcher would keep the server running for
+       ever. */
     for (struct stream *s = session->streams; s; s = s->next) {
         if (s->method && s->method->streaming)
             stream_finish(s, RPC_UNAVAILABLE, "the server is stopping");
@@ -448,7 +423,7 @@ void session_drain(struct session *session)
 void session_end(struct session *session)
 {
     for (struct stream *s = session->streams; s; s = s->next) {
-        if (s->head_done)
+        if (s->state != STREAM_HEAD)
             stream_finish(s, RPC_UNAVAILABLE, "the server is stopping");
     }
     session->drain = DRAIN_FINAL;

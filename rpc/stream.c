@@ -1,81 +1,116 @@
-#include "rpc/core.h"
+#include "rpc/stream.h"
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "base/mem.h"
+#include "rpc/call.h"
+#include "rpc/health.h"
+#include "rpc/session.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---- request head ---- */
+/* --- States ----------------------------------------------------------------------------------- */
+
+#define TO(state) (1u << STREAM_##state)
+
+static const unsigned legal[STREAM_STATES] = {
+    [STREAM_HEAD] = TO(MESSAGE) | TO(ANSWER),
+    [STREAM_MESSAGE] = TO(HELD) | TO(WHOLE) | TO(CALL) | TO(ANSWER),
+    [STREAM_HELD] = TO(MESSAGE) | TO(ANSWER),
+    [STREAM_WHOLE] = TO(CALL) | TO(ANSWER),
+    [STREAM_CALL] = TO(ANSWER),
+    [STREAM_ANSWER] = 0,
+};
+
+static void set_state(struct stream *stream, enum stream_state to)
+{
+    CHECK(legal[stream->state] >> to & 1);
+    stream->state = to;
+}
+
+struct stream *stream_new(struct session *session, int32_t id)
+{
+    struct stream *stream = mem_zalloc(1, sizeof *stream);
+    if (!stream)
+        return NULL;
+    stream->session = session;
+    stream->id = id;
+    stream->deadline_ms = UINT64_MAX;
+    stream->http_status = 405;
+    stream->progress_ms = session->hub->now_ms;
+    return stream;
+}
+
+/* --- The request head ------------------------------------------------------------------------- */
 
 static bool name_is(const char *name, size_t len, const char *wanted)
 {
     return len == strlen(wanted) && memcmp(name, wanted, len) == 0;
 }
 
+static void read_timeout(struct stream *stream, const char *value, size_t len)
+{
+    uint64_t ms;
+    stream->header_fault = NULL;
+    if (grpc_timeout_parse(value, len, &ms))
+        stream->deadline_ms = stream->session->hub->now_ms + ms;
+    else
+        stream->header_fault = "grpc-timeout: expected one to eight digits and one of H M S m u n";
+}
+
+/* Fields that are not looked at here, for example custom metadata, are not kept. */
 void stream_header(struct stream *stream, const char *name, size_t name_len, const char *value,
                    size_t value_len)
 {
-    /* 32 bytes a field are how HTTP/2 counts a header list (RFC 9113, section 6.5.2). What is not
-       looked at here, say custom and binary metadata, is not kept. */
+    /* HTTP/2 adds 32 bytes a field to the size of a header list (RFC 9113, section 6.5.2). */
     stream->header_bytes += name_len + value_len + 32;
     if (name_is(name, name_len, ":path")) {
-        stream->path_too_long = value_len > PATH_BYTES_MAX;
-        if (!stream->path_too_long) {
+        if (value_len <= PATH_BYTES_MAX)
             memcpy(stream->path, value, value_len);
-            stream->path[value_len] = '\0';
-        }
     } else if (name_is(name, name_len, ":method")) {
-        stream->post = name_is(value, value_len, "POST");
+        if (name_is(value, value_len, "POST"))
+            stream->http_status = 415;
     } else if (name_is(name, name_len, "content-type")) {
-        stream->content_type_good = grpc_content_type_good(value, value_len);
+        if (stream->http_status != 405)
+            stream->http_status = grpc_content_type_good(value, value_len) ? 200 : 415;
     } else if (name_is(name, name_len, "grpc-encoding")) {
         stream->compressed = !name_is(value, value_len, "identity");
     } else if (name_is(name, name_len, "grpc-timeout")) {
-        uint64_t ms;
-        stream->timeout_bad = !grpc_timeout_parse(value, value_len, &ms);
-        if (!stream->timeout_bad)
-            stream->deadline_ms = stream->session->core->now_ms + ms;
+        read_timeout(stream, value, value_len);
     }
 }
 
 void stream_head_end(struct stream *stream)
 {
-    const struct rpc_limits *limits = &stream->session->core->limits;
-    stream->head_done = true;
-    stream->upload_started_ms = stream->progress_ms = stream->session->core->now_ms;
-    if (!stream->post || !stream->content_type_good) {
-        stream->http_status = stream->post ? "415" : "405";
+    struct rpc_hub *hub = stream->session->hub;
+    size_t bytes_max = hub->limits.header_bytes_max;
+    stream->upload_started_ms = stream->progress_ms = hub->now_ms;
+    stream->method = hub_find_method(hub, stream->path);
+    if (stream->http_status != 200)
         stream_finish(stream, RPC_UNKNOWN, "expected a POST of application/grpc");
-        return;
-    }
-    if (stream->header_bytes > limits->header_bytes_max) {
+    else if (stream->header_bytes > bytes_max)
         stream_finish(stream, RPC_RESOURCE_EXHAUSTED,
                       "the header list of %zu bytes is over the limit of %zu bytes",
-                      stream->header_bytes, limits->header_bytes_max);
-        return;
-    }
-    if (stream->timeout_bad) {
-        stream_finish(stream, RPC_INVALID_ARGUMENT,
-                      "grpc-timeout: expected one to eight digits and one of H M S m u n");
-        return;
-    }
-    if (!stream->path_too_long)
-        stream->method = core_find_method(stream->session->core, stream->path);
-    if (!stream->method)
+                      stream->header_bytes, bytes_max);
+    else if (stream->header_fault)
+        stream_finish(stream, RPC_INVALID_ARGUMENT, "%s", stream->header_fault);
+    else if (!stream->method)
         stream_finish(stream, RPC_UNIMPLEMENTED, "no method %s",
-                      stream->path_too_long ? "has a path as long as this" : stream->path);
+                      stream->path[0] ? stream->path : "has a path as long as this");
+    else
+        set_state(stream, STREAM_MESSAGE);
 }
 
-/* ---- request messages ---- */
+/* --- Request messages ------------------------------------------------------------------------- */
 
 /* The prefix is complete: decides about the message before any memory is taken for it. */
-static void message_begin(struct stream *stream)
+static void begin_message(struct stream *stream)
 {
-    struct rpc_core *core = stream->session->core;
-    const struct rpc_limits *limits = &core->limits;
+    struct rpc_hub *hub = stream->session->hub;
+    const struct rpc_limits *limits = &hub->limits;
     uint8_t flag = stream->prefix[0];
     size_t len = load_u32_be(stream->prefix + 1);
     if (flag == 1 && stream->compressed) {
@@ -99,7 +134,7 @@ static void message_begin(struct stream *stream)
         return;
     }
     size_t first = len > SMALL_BYTES_MAX ? WINDOW_BYTES : len;
-    if (!core_charge_small(core, &stream->charge, first)) {
+    if (!hub_charge_small(hub, &stream->charge, first)) {
         stream_finish(stream, RPC_RESOURCE_EXHAUSTED,
                       "small requests in flight are at their limit of %zu bytes",
                       limits->small_bytes_max);
@@ -107,30 +142,32 @@ static void message_begin(struct stream *stream)
     }
     stream->message = mem_alloc(first, 1);
     if (!stream->message) {
-        core_refund(core, &stream->charge);
+        hub_refund(hub, &stream->charge);
         stream_finish(stream, RPC_RESOURCE_EXHAUSTED, "no memory for a request of %zu bytes", len);
         return;
     }
     stream->message_len = len;
     stream->message_got = 0;
     if (len > SMALL_BYTES_MAX) {
-        core_hold(core, stream);
-        core_admit(core);
+        set_state(stream, STREAM_HELD);
+        hub_hold(hub, stream);
+        hub_admit(hub);
     }
 }
 
-void stream_admitted(struct stream *stream)
+void stream_admit(struct stream *stream)
 {
-    struct rpc_core *core = stream->session->core;
+    struct rpc_hub *hub = stream->session->hub;
+    set_state(stream, STREAM_MESSAGE);
     uint8_t *whole = mem_realloc(stream->message, stream->message_len, 1);
     if (!whole) {
-        core_refund(core, &stream->charge);
+        hub_refund(hub, &stream->charge);
         stream_finish(stream, RPC_RESOURCE_EXHAUSTED, "no memory for a request of %zu bytes",
                       stream->message_len);
         return;
     }
     stream->message = whole;
-    stream->upload_started_ms = stream->progress_ms = stream->session->core->now_ms;
+    stream->upload_started_ms = stream->progress_ms = hub->now_ms;
     size_t window = stream->message_len + GRPC_PREFIX_BYTES;
     session_open_window(stream, window < OPEN_WINDOW_BYTES ? window : OPEN_WINDOW_BYTES);
     session_consume(stream, stream->unconsumed);
@@ -139,17 +176,18 @@ void stream_admitted(struct stream *stream)
 
 static void drop_message(struct stream *stream)
 {
-    core_unhold(stream->session->core, stream);
-    core_refund(stream->session->core, &stream->charge);
+    if (stream->state == STREAM_HELD)
+        hub_unhold(stream->session->hub, stream);
+    hub_refund(stream->session->hub, &stream->charge);
     mem_free(stream->message);
     stream->message = NULL;
 }
 
-/* A message is complete. Unary ones wait for the end of the request. */
-static void message_end(struct stream *stream)
+/* The message is whole. That of a unary method waits for the end of the request. */
+static void end_message(struct stream *stream)
 {
     if (!stream->method->streaming) {
-        stream->message_whole = true;
+        set_state(stream, STREAM_WHOLE);
         return;
     }
     stream->method->streaming(stream, stream->message, stream->message_len);
@@ -160,10 +198,10 @@ static void message_end(struct stream *stream)
 void stream_data(struct stream *stream, const uint8_t *data, size_t len)
 {
     stream->unconsumed += len;
-    stream->progress_ms = stream->session->core->now_ms;
-    while (len > 0 && !stream->finished) {
+    stream->progress_ms = stream->session->hub->now_ms;
+    while (len > 0 && stream->state != STREAM_ANSWER) {
         size_t used;
-        if (stream->message_whole) {
+        if (stream->state == STREAM_WHOLE) {
             stream_finish(stream, RPC_INTERNAL, "a second request message: expected one");
             break;
         }
@@ -173,10 +211,11 @@ void stream_data(struct stream *stream, const uint8_t *data, size_t len)
             memcpy(stream->prefix + stream->prefix_got, data, used);
             stream->prefix_got += used;
             if (stream->prefix_got == GRPC_PREFIX_BYTES)
-                message_begin(stream);
+                begin_message(stream);
         } else {
-            /* Flow control keeps the beginning of a held message within its first block. */
-            size_t room = stream->held ? WINDOW_BYTES : stream->message_len;
+            /* A held message has memory for its first block only, where flow control stops the
+               peer. */
+            size_t room = stream->state == STREAM_HELD ? WINDOW_BYTES : stream->message_len;
             used = room - stream->message_got;
             used = used < len ? used : len;
             if (used == 0) {
@@ -188,11 +227,11 @@ void stream_data(struct stream *stream, const uint8_t *data, size_t len)
         }
         data += used;
         len -= used;
-        if (!stream->finished && stream->prefix_got == GRPC_PREFIX_BYTES &&
+        if (stream->state == STREAM_MESSAGE && stream->prefix_got == GRPC_PREFIX_BYTES &&
             stream->message_got == stream->message_len)
-            message_end(stream);
+            end_message(stream);
     }
-    if (!stream->held) {
+    if (stream->state != STREAM_HELD) {
         session_consume(stream, stream->unconsumed);
         stream->unconsumed = 0;
     }
@@ -200,15 +239,17 @@ void stream_data(struct stream *stream, const uint8_t *data, size_t len)
 
 void stream_request_end(struct stream *stream)
 {
-    stream->request_ended = true;
-    if (stream->finished)
+    if (stream->state == STREAM_ANSWER)
         return;
     if (stream->method->streaming) {
         if (stream->prefix_got > 0)
             stream_finish(stream, RPC_INTERNAL, "the request ended inside a message");
-        else if (!stream->watching)
+        else if (stream->watch == WATCH_NO)
             stream_finish(stream, RPC_OK, "%s", "");
-    } else if (stream->message_whole) {
+        else
+            set_state(stream, STREAM_CALL);
+    } else if (stream->state == STREAM_WHOLE) {
+        set_state(stream, STREAM_CALL);
         call_start(stream);
     } else if (stream->prefix_got < GRPC_PREFIX_BYTES) {
         stream_finish(stream, RPC_INTERNAL, "the request ended without a message: expected one");
@@ -218,23 +259,22 @@ void stream_request_end(struct stream *stream)
     }
 }
 
-/* ---- answers ---- */
+/* --- The answer ------------------------------------------------------------------------------- */
 
+/* Removes the first message from the answer. */
 static void drop_output(struct stream *stream)
 {
-    while (stream->output_first) {
-        struct output *output = stream->output_first;
-        stream->output_first = output->next;
-        mem_free(output->message);
-        mem_free(output);
-    }
-    stream->output_last = NULL;
-    stream->output_bytes = 0;
+    struct output *output = stream->output_first;
+    stream->output_first = output->next;
+    if (!stream->output_first)
+        stream->output_last = NULL;
+    mem_free(output->message);
+    mem_free(output);
 }
 
 void stream_send(struct stream *stream, uint8_t *message, size_t len)
 {
-    struct output *output = stream->finished ? NULL : mem_zalloc(1, sizeof *output);
+    struct output *output = stream->state == STREAM_ANSWER ? NULL : mem_zalloc(1, sizeof *output);
     if (!output || (stream->method->streaming && stream->output_bytes + len > STREAM_OUTPUT_MAX) ||
         len > UINT32_MAX) {
         mem_free(output);
@@ -242,46 +282,59 @@ void stream_send(struct stream *stream, uint8_t *message, size_t len)
         stream_finish(stream, RPC_RESOURCE_EXHAUSTED, "no room for an answer of %zu bytes", len);
         return;
     }
-    store_u32_be(output->prefix + 1, (uint32_t)len);
     output->message = message;
-    output->len = len;
+    output->frame = frame_of(message, len);
     if (stream->output_last)
         stream->output_last->next = output;
     else
         stream->output_first = output;
     stream->output_last = output;
     stream->output_bytes += len + GRPC_PREFIX_BYTES;
-    stream->progress_ms = stream->session->core->now_ms;
+    stream->progress_ms = stream->session->hub->now_ms;
     session_answer(stream);
+}
+
+size_t stream_take_output(struct stream *stream, uint8_t *buffer, size_t room)
+{
+    size_t used = 0;
+    while (stream->output_first && used < room) {
+        struct frame *frame = &stream->output_first->frame;
+        used += frame_copy(frame, buffer + used, room - used);
+        if (frame_is_sent(frame))
+            drop_output(stream);
+    }
+    stream->output_bytes -= used;
+    stream->progress_ms = stream->session->hub->now_ms;
+    return used;
 }
 
 void stream_finish(struct stream *stream, enum rpc_code code, const char *format, ...)
 {
-    if (stream->finished)
+    if (stream->state == STREAM_ANSWER)
         return;
     va_list args;
     va_start(args, format);
     vsnprintf(stream->text, sizeof stream->text, format, args);
     va_end(args);
     stream->code = code;
-    stream->finished = true;
-    stream->progress_ms = stream->session->core->now_ms;
-    call_cancel(stream, code);
+    stream->progress_ms = stream->session->hub->now_ms;
     drop_message(stream);
+    set_state(stream, STREAM_ANSWER);
+    call_cancel(stream, code);
     health_unwatch(stream);
-    if (code != RPC_OK && !stream->head_sent)
-        drop_output(stream);
     session_answer(stream);
 }
 
-/* ---- timers ---- */
+/* --- Timers and the end ----------------------------------------------------------------------- */
 
-/* When an upload that has to go on is given up: without progress, or below the lowest rate. */
+/* When an upload that has to go on is given up: without progress, or below the lowest rate.
+   UINT64_MAX: nothing has to come in. A streaming client may pause between its messages. */
 static uint64_t upload_expiry_ms(const struct stream *stream)
 {
-    const struct rpc_limits *limits = &stream->session->core->limits;
-    bool expected = !stream->request_ended && !stream->held &&
-                    (!stream->method->streaming || stream->prefix_got > 0);
+    const struct rpc_limits *limits = &stream->session->hub->limits;
+    bool expected =
+        stream->state == STREAM_WHOLE ||
+        (stream->state == STREAM_MESSAGE && (!stream->method->streaming || stream->prefix_got > 0));
     if (!expected)
         return UINT64_MAX;
     uint64_t stalled = stream->progress_ms + limits->stall_ms_max;
@@ -292,8 +345,8 @@ static uint64_t upload_expiry_ms(const struct stream *stream)
 
 uint64_t stream_expiry_ms(const struct stream *stream)
 {
-    const struct rpc_limits *limits = &stream->session->core->limits;
-    if (stream->finished || !stream->head_done)
+    const struct rpc_limits *limits = &stream->session->hub->limits;
+    if (stream->state == STREAM_HEAD || stream->state == STREAM_ANSWER)
         return stream->progress_ms + limits->stall_ms_max;
     uint64_t expiry = stream->deadline_ms;
     uint64_t upload = upload_expiry_ms(stream);
@@ -305,10 +358,10 @@ uint64_t stream_expiry_ms(const struct stream *stream)
 
 void stream_expire(struct stream *stream)
 {
-    uint64_t now_ms = stream->session->core->now_ms;
-    if (!stream->head_done) {
+    uint64_t now_ms = stream->session->hub->now_ms;
+    if (stream->state == STREAM_HEAD) {
         stream->session->broken = true; /* nothing else can come before the rest of the head */
-    } else if (stream->finished) {
+    } else if (stream->state == STREAM_ANSWER) {
         session_reset(stream, NGHTTP2_CANCEL); /* the peer does not take our answer */
     } else if (stream->deadline_ms <= now_ms) {
         stream_finish(stream, RPC_DEADLINE_EXCEEDED, "the deadline of the call has passed");
@@ -323,9 +376,10 @@ void stream_expire(struct stream *stream)
 
 void stream_free(struct stream *stream)
 {
-    call_cancel(stream, stream->session->core->draining ? RPC_UNAVAILABLE : RPC_CANCELLED);
+    call_cancel(stream, stream->session->hub->draining ? RPC_UNAVAILABLE : RPC_CANCELLED);
     drop_message(stream);
     health_unwatch(stream);
-    drop_output(stream);
+    while (stream->output_first)
+        drop_output(stream);
     mem_free(stream);
 }

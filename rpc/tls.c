@@ -1,6 +1,7 @@
 #include "rpc/tls.h"
 
 #include "base/error.h"
+#include "base/pointer.h"
 
 #include <errno.h>
 #include <openssl/err.h>
@@ -17,14 +18,14 @@ void tls_error_text(char *out, size_t out_bytes)
     ERR_clear_error();
 }
 
-/* ---- the socket under OpenSSL: like its own, but without SIGPIPE ---- */
+/* --- The socket under OpenSSL: like its own, but without SIGPIPE ------------------------------ */
 
 static int socket_of(BIO *bio)
 {
     return (int)(intptr_t)BIO_get_data(bio);
 }
 
-static bool try_again(void)
+static bool would_block(void)
 {
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
@@ -33,7 +34,7 @@ static int socket_write(BIO *bio, const char *data, int len)
 {
     BIO_clear_retry_flags(bio);
     ssize_t sent = send(socket_of(bio), data, (size_t)len, MSG_NOSIGNAL);
-    if (sent < 0 && try_again())
+    if (sent < 0 && would_block())
         BIO_set_retry_write(bio);
     return (int)sent;
 }
@@ -42,7 +43,7 @@ static int socket_read(BIO *bio, char *data, int len)
 {
     BIO_clear_retry_flags(bio);
     ssize_t got = recv(socket_of(bio), data, (size_t)len, 0);
-    if (got < 0 && try_again())
+    if (got < 0 && would_block())
         BIO_set_retry_read(bio);
     return (int)got;
 }
@@ -90,7 +91,7 @@ SSL *tls_connection(SSL_CTX *context, int fd, const char *host)
     bool named = X509_VERIFY_PARAM_set1_ip_asc(verify, host) == 1 ||
                  (X509_VERIFY_PARAM_set1_host(verify, host, 0) == 1 &&
                   SSL_ctrl(tls, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
-                           (void *)(uintptr_t)host) == 1);
+                           unconst(host)) == 1);
     if (!named) {
         SSL_free(tls);
         return NULL;
@@ -99,7 +100,7 @@ SSL *tls_connection(SSL_CTX *context, int fd, const char *host)
     return tls;
 }
 
-/* ---- contexts ---- */
+/* --- Contexts --------------------------------------------------------------------------------- */
 
 static const unsigned char alpn_h2[] = {2, 'h', '2'};
 
@@ -128,7 +129,8 @@ static SSL_CTX *new_context(const SSL_METHOD *method)
                                      SSL_OP_NO_TICKET | SSL_OP_CIPHER_SERVER_PREFERENCE);
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                   SSL_MODE_RELEASE_BUFFERS);
-    /* Connections live for hours: resuming saves nothing, and tickets would outlive a reload. */
+    /* Connections live for hours, so resuming them saves nothing, and a ticket would stay valid
+       after the certificates were reloaded. */
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_num_tickets(context, 0);
     return context;
@@ -203,9 +205,9 @@ enum cuzk_status tls_client_context(const char *ca, const char *cert, const char
     return CUZK_OK;
 }
 
-/* ---- bytes ---- */
+/* --- Bytes ------------------------------------------------------------------------------------ */
 
-static ssize_t outcome(SSL *tls, int rv)
+static ssize_t tls_result(SSL *tls, int rv)
 {
     switch (SSL_get_error(tls, rv)) {
     case SSL_ERROR_NONE:
@@ -223,27 +225,27 @@ static ssize_t outcome(SSL *tls, int rv)
 ssize_t tls_handshake(SSL *tls)
 {
     ERR_clear_error();
-    return outcome(tls, SSL_do_handshake(tls));
+    return tls_result(tls, SSL_do_handshake(tls));
 }
 
 ssize_t tls_read(SSL *tls, int fd, void *buffer, size_t len)
 {
     if (tls) {
         ERR_clear_error();
-        return outcome(tls, SSL_read(tls, buffer, len < 1 << 30 ? (int)len : 1 << 30));
+        return tls_result(tls, SSL_read(tls, buffer, len < 1 << 30 ? (int)len : 1 << 30));
     }
     ssize_t got = recv(fd, buffer, len, 0);
-    return got >= 0 ? got : try_again() ? TLS_AGAIN : TLS_BROKEN;
+    return got >= 0 ? got : would_block() ? TLS_AGAIN : TLS_BROKEN;
 }
 
 ssize_t tls_write(SSL *tls, int fd, const void *buffer, size_t len)
 {
     if (tls) {
         ERR_clear_error();
-        return outcome(tls, SSL_write(tls, buffer, len < 1 << 30 ? (int)len : 1 << 30));
+        return tls_result(tls, SSL_write(tls, buffer, len < 1 << 30 ? (int)len : 1 << 30));
     }
     ssize_t sent = send(fd, buffer, len, MSG_NOSIGNAL);
-    return sent >= 0 ? sent : try_again() ? TLS_AGAIN : TLS_BROKEN;
+    return sent >= 0 ? sent : would_block() ? TLS_AGAIN : TLS_BROKEN;
 }
 
 void tls_peer_name(SSL *tls, char *out, size_t out_bytes)

@@ -1,6 +1,6 @@
-/* Reading and writing the protobuf wire format field by field. For the few small messages of the
-   services that every server has (health, reflection), and for walking descriptors, which we have
-   no generated code for. Source: "Encoding" of the Protocol Buffers documentation. */
+/* Reading and writing the protobuf wire format field by field: for the few small messages of the
+   standard services (health, reflection) and for descriptors, which have no generated code here.
+   Source: "Encoding" of the Protocol Buffers documentation. Private to rpc. */
 #ifndef RPC_WIRE_H
 #define RPC_WIRE_H
 
@@ -22,7 +22,7 @@ struct wire_field {
     uint32_t number;
     enum wire_type type;
     uint64_t value;      /* of integers */
-    const uint8_t *data; /* of WIRE_BYTES: inside the message that is read */
+    const uint8_t *data; /* of WIRE_BYTES: points into the message */
     size_t len;
 };
 
@@ -32,11 +32,11 @@ struct wire_reader wire_reader_of(const uint8_t *bytes, size_t len);
    proto3 does not have, count as malformed. */
 bool wire_next(struct wire_reader *reader, struct wire_field *field);
 
-/* The first field of that number that has bytes; an empty reader if there is none. For messages of
-   which one field matters. */
+/* A reader of the first field of that number that has bytes; an empty reader if there is none. For
+   messages of which one field matters. */
 struct wire_reader wire_find(const uint8_t *bytes, size_t len, uint32_t number);
 
-/* Append a field to a message under construction; text->failed tells of missing memory. */
+/* Append a field to a message under construction; message->failed is set when memory is missing. */
 void wire_add_varint(struct text *message, uint32_t number, uint64_t value);
 void wire_add_bytes(struct text *message, uint32_t number, const void *data, size_t len);
 

@@ -3,30 +3,32 @@
    A backend proves one partition from its witness: it returns the five group sums that depend on
    the proving key and the witness (docs/spec/groth16.md, part A.9, steps 1 to 3):
 
-     h           Σ h_i·H_i
-     l           Σ aux_i·L_i
-     a           Σ inputs·A + Σ dense aux·A
-     b_g1, b_g2  likewise
+     h     Σ h_i·H_i over the coefficients h_i of the quotient
+     l     Σ aux_i·L_i over all auxiliary variables
+     a     Σ input_i·A_i + Σ aux_i·A_i over the inputs and the variables that occur in A
+     b_g1  Σ input_i·B_i + Σ aux_i·B_i over the inputs and variables that occur in B, in G1
+     b_g2  the same in G2
 
-   Blinding, assembly and verification are host code in groth16/ and the same for all backends.
-   groth16/prove.c is the only caller. Given the same witness all backends return the same sums. */
+   Blinding, assembly and verification are host code in groth16/ and the same for all backends;
+   groth16/prove.c makes proofs of the sums. Given the same key and witness all backends return the
+   same sums; with a Lagrange form (key/lagrange.h) only h + l is the same. */
 #ifndef BACKEND_BACKEND_H
 #define BACKEND_BACKEND_H
 
-#include "key/lagrange.h"
+#include "key/key_vectors.h"
 #include "math/group.h"
 #include "r1cs/shape.h"
 #include "trace/event.h"
 
-/* The proving key's vectors as they lie in the file: uncompressed big-endian points (part A.6).
-   Memory belongs to the caller and outlives the loaded key. */
-struct backend_key {
-    const uint8_t *h, *l, *a, *b_g1, *b_g2;
-    uint32_t n_h, n_l, n_a, n_b_g1, n_b_g2;
-    bool is_file_map; /* read-only map of a file: its pages may be given back and read again */
-    /* The form of h and l that spares transforms; lagrange.h NULL: there is none. A backend may use
-       it in their place: h and l of the sums are others then, but not h + l. */
-    struct lagrange_points lagrange;
+struct witness;
+
+/* A partition to be proven. All memory stays the caller's, until `prove` returns. */
+struct backend_partition {
+    const struct witness *witness;
+    /* The job that the partition belongs to: the same number for all partitions of a job, another
+       one for every other job in flight. A backend may prove partitions of one job together. */
+    uint64_t job;
+    struct trace_scope scope; /* what the backend's events carry; decides nothing */
 };
 
 struct backend_sums {
@@ -56,10 +58,11 @@ struct backend_device;
 struct backend_circuit;
 
 struct backend {
-    const char *name;   /* "cpu", "cuda", "sim" */
-    bool makes_proofs;  /* false for sim: its sums are not a proof and never leave as one */
-    unsigned workers;   /* partitions in flight that a device works best with */
-    bool uses_lagrange; /* it looks at a key's Lagrange form */
+    const char *name;      /* "cpu", "cuda", "sim" */
+    bool makes_proofs;     /* false for sim: its sums are not a proof and never leave as one */
+    unsigned workers;      /* partitions in flight that a device works best with */
+    bool uses_lagrange;    /* it looks at a key's Lagrange form */
+    bool uses_host_memory; /* what `bytes` counts is memory of the host */
 
     /* Devices that this backend finds; CUZK_NO_DEVICE if it cannot run here. */
     enum cuzk_status (*count)(const struct backend_options *options, unsigned *n,
@@ -74,30 +77,31 @@ struct backend {
 
     /* Makes shape and key ready (both outlive the result). Slow the first time. */
     enum cuzk_status (*load)(struct backend_device *device, const struct shape *shape,
-                             const struct backend_key *key, struct backend_circuit **out,
+                             const struct key_vectors *key, struct backend_circuit **out,
                              struct cuzk_error *err);
     void (*unload)(struct backend_circuit *circuit);
-    /* Bytes of device memory that a loaded circuit and one partition at work take. */
+    /* Bytes of memory that a loaded circuit and the partitions at work take on the device. */
     uint64_t (*bytes)(const struct backend_circuit *circuit);
 
-    /* Proves one partition and returns when its sums are there. Called by one worker thread each;
-       several workers may be inside at once. Emits the device's phases to the scope.
-       CUZK_DEVICE_FAULT: the device failed, another try elsewhere may do. CUZK_DEVICE_LOST: it
-       failed so that only another process can use it. */
-    enum cuzk_status (*prove)(struct backend_circuit *circuit, const struct witness *witness,
-                              const struct trace_scope *scope, struct backend_sums *out,
+    /* Proves a partition and returns when its sums are there. Several threads may be inside at
+       once, each with a partition of its own. Emits the device's phases to the partition's scope.
+       CUZK_DEVICE_FAULT: the device failed, and a try on another one may succeed.
+       CUZK_DEVICE_LOST: it failed, and only another process can use it. */
+    enum cuzk_status (*prove)(struct backend_circuit *circuit,
+                              const struct backend_partition *partition, struct backend_sums *out,
                               struct cuzk_error *err);
 
-    /* Makes the key's Lagrange form, once for a key, in minutes: writes the points to the three
-       places of `out`, whose memory the caller has. Not checked: lagrange_check does that.
-       CUZK_BAD_PARAMS: the key does not fit the circuit, or has a malformed point. progress may be
-       NULL. NULL if the backend cannot. */
+    /* Makes the key's Lagrange form, which takes minutes, and writes its points to the memory that
+       `out` points to. The points are not checked here: lagrange_check does that. CUZK_BAD_PARAMS:
+       the key does not fit the circuit, or has a malformed point. progress may be NULL. The member
+       is NULL if the backend cannot derive. */
     enum cuzk_status (*derive)(struct backend_device *device, const struct shape *shape,
-                               const struct backend_key *key, const struct lagrange_points *out,
+                               const struct key_vectors *key, const struct lagrange_points *out,
                                backend_progress_fn *progress, void *context,
                                struct cuzk_error *err);
     /* Σ scalars[i]·points[i] over n points in G1 as they lie in a file, infinity (the byte 0x40 and
-       zeros) among them. CUZK_BAD_PARAMS names a malformed one. NULL if the backend cannot. */
+       zeros) among them. CUZK_BAD_PARAMS names a malformed one. The member is NULL if the backend
+       cannot sum. */
     enum cuzk_status (*sum)(struct backend_device *device, const uint8_t *points, uint32_t n,
                             const struct fr *scalars, struct g1 *out, struct cuzk_error *err);
 };

@@ -117,11 +117,3 @@ void chan_close(struct chan *chan)
     pthread_cond_broadcast(&chan->changed);
     pthread_mutex_unlock(&chan->lock);
 }
-
-size_t chan_len(struct chan *chan)
-{
-    pthread_mutex_lock(&chan->lock);
-    size_t len = chan->len;
-    pthread_mutex_unlock(&chan->lock);
-    return len;
-}

@@ -11,7 +11,7 @@ uint64_t clock_now_ms(void);
 /* CPU time (user + system) of this process in nanoseconds. */
 uint64_t clock_cpu_ns(void);
 
-/* Wall-clock seconds since 1970, for people to read; never for arithmetic on durations. */
+/* Wall-clock seconds since 1970, for display only: a duration is never computed from them. */
 uint64_t clock_unix_s(void);
 
 #endif

@@ -47,7 +47,7 @@ enum cuzk_status error_prefix(struct cuzk_error *err, const char *format, ...)
     vsnprintf(prefix, sizeof prefix, format, args);
     va_end(args);
     memcpy(inner, err->text, sizeof inner);
-    /* Cutting the tail is what is wanted when both do not fit. */
+    /* When prefix and text do not both fit, the end of the text is cut. */
     int room = (int)sizeof err->text;
     if (snprintf(err->text, sizeof err->text, "%s: %s", prefix, inner) >= room)
         err->text[room - 1] = '\0';

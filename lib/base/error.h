@@ -10,8 +10,8 @@
 enum cuzk_status error_set(struct cuzk_error *err, enum cuzk_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Puts "<formatted prefix>: " before the text of err; returns err's status. For adding the where
-   of an outer level (file, partition) to the what of an inner one. */
+/* Puts "<formatted prefix>: " before the text of err and returns the status of err. The caller adds
+   where the failure happened (file, partition) to what the callee reported. */
 enum cuzk_status error_prefix(struct cuzk_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/pointer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 static enum cuzk_status open_regular(const char *path, int *fd, struct stat *info,
                                      struct cuzk_error *err)
 {
-    /* Non-blocking, so that a named pipe in the place of a file cannot hang us. */
+    /* Non-blocking: opening a named pipe in place of a file must not wait for a writer. */
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (*fd < 0)
         return error_errno(err, CUZK_IO, errno, "cannot open %s", path);
@@ -98,7 +99,7 @@ void file_map_close(struct file_map *map)
 {
     if (!map->data)
         return;
-    munmap((void *)(uintptr_t)map->data, map->len);
+    munmap(unconst(map->data), map->len);
     close(map->fd);
     *map = (struct file_map){.fd = -1};
 }

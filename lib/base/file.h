@@ -1,5 +1,5 @@
-/* Files: whole reads with a limit, read-only maps, writes that are there completely or not at all.
- */
+/* Files: whole reads with a limit, read-only maps, and writes that appear completely or not at
+   all. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -20,16 +20,16 @@ struct file_map {
     int64_t modified_ns; /* modification time when it was mapped */
 };
 
-/* Maps a regular, non-empty file; the descriptor stays open so that file_map_check can notice that
-   the file was cut or written under the map. */
+/* Maps a regular, non-empty file. The descriptor stays open, so that file_map_check notices when
+   the file was truncated or written to. */
 enum cuzk_status file_map_open(const char *path, struct file_map *map, struct cuzk_error *err);
 void file_map_close(struct file_map *map);
 
-/* CUZK_IO when the file has another size or modification time than when it was mapped. */
+/* CUZK_IO if the size or the modification time of the file has changed since it was mapped. */
 enum cuzk_status file_map_check(const struct file_map *map, struct cuzk_error *err);
 
-/* Writes path by way of "path.part", fsync and rename: a reader sees the old file or the whole new
-   one. */
+/* Writes the file through "path.part", fsync and rename: a reader sees either the old file or the
+   whole new one. */
 enum cuzk_status file_write(const char *path, const void *data, size_t len, struct cuzk_error *err);
 
 /* Creates the folder and its missing parents (mode 0755). */

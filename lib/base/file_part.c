@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whoever had the lock before us may have finished or dropped the file after we opened it. What we
-   have locked then is his whole file, or one without a name. */
+/* The process that held the lock before may have finished or removed the file after this one opened
+   it. The locked file is then the finished file or one without a name. */
 static bool has_its_name(const struct file_part *file)
 {
     struct stat ours, named;
@@ -69,7 +69,7 @@ enum cuzk_status file_part_write(const struct file_part *file, size_t offset, co
     return CUZK_OK;
 }
 
-/* A name is durable when its folder is. */
+/* A new name is durable once its folder is synced. */
 static enum cuzk_status sync_folder(const struct file_part *file, struct cuzk_error *err)
 {
     char copy[PATH_MAX];
@@ -93,7 +93,7 @@ enum cuzk_status file_part_finish(struct file_part *file, struct cuzk_error *err
         file_part_drop(file);
         return status;
     }
-    close(file->fd); /* only now: the lock lasts until the name is gone */
+    close(file->fd); /* only now: the lock is held until the name is gone */
     return sync_folder(file, err);
 }
 

@@ -7,8 +7,8 @@
 #include <openssl/params.h>
 #include <openssl/sha.h>
 
-/* OpenSSL's failures here can only be lack of memory or a build without the algorithm; both leave
-   nothing to go on with, hence CHECK. */
+/* OpenSSL fails here only for lack of memory or if it was built without the algorithm. Both leave
+   no way to go on, hence CHECK. */
 
 void sha256(const void *data, size_t len, uint8_t digest[SHA256_BYTES])
 {

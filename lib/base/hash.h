@@ -10,12 +10,13 @@ enum { SHA256_BYTES = 32, BLAKE2B_BYTES = 64 };
 /* SHA-256 of one buffer. */
 void sha256(const void *data, size_t len, uint8_t digest[SHA256_BYTES]);
 
-/* SHA-256 piece by piece. hasher_new returns NULL without memory; final frees the hasher. */
+/* A hash computed piece by piece. NULL without memory; hasher_final frees it. */
 struct hasher;
 struct hasher *sha256_new(void);
 struct hasher *blake2b_new(void); /* BLAKE2b-512 */
 void hasher_update(struct hasher *hasher, const void *data, size_t len);
-/* Writes SHA256_BYTES or BLAKE2B_BYTES and frees. digest NULL: frees only. */
+/* Writes SHA256_BYTES or BLAKE2B_BYTES bytes and frees the hasher. With digest NULL it only
+   frees. */
 void hasher_final(struct hasher *hasher, uint8_t *digest);
 
 /* BLAKE2b-512 of one buffer. */

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Every block carries its size in a header one alignment unit before it. Blocks of MMAP_BYTES or
-   more are mapped on their own: freeing gives them back at once, whatever malloc would keep. */
+/* The header before every block holds its size and is one alignment unit long. Blocks of MMAP_BYTES
+   or more have a mapping of their own, so mem_free returns them to the system at once. */
 enum { ALIGNMENT = 64 };
 #define MMAP_BYTES ((size_t)1 << 20)
 
@@ -29,7 +29,7 @@ static bool must_fail(void)
     return left == 0;
 }
 
-static void account(size_t bytes)
+static void add_used(size_t bytes)
 {
     size_t now = atomic_fetch_add(&used, bytes) + bytes;
     size_t seen = atomic_load(&peak);
@@ -54,7 +54,7 @@ static void *allocate(size_t count, size_t size, bool zero)
         raw = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (raw == MAP_FAILED)
             return NULL;
-        madvise(raw, total, MADV_HUGEPAGE); /* advice only: any result will do */
+        madvise(raw, total, MADV_HUGEPAGE); /* only advice: the result does not matter */
     } else {
         raw = aligned_alloc(ALIGNMENT, total);
         if (!raw)
@@ -65,7 +65,7 @@ static void *allocate(size_t count, size_t size, bool zero)
     struct header *header = (struct header *)(void *)raw;
     header->bytes = bytes;
     header->mapped = mapped;
-    account(bytes);
+    add_used(bytes);
     return raw + ALIGNMENT;
 }
 

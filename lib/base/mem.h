@@ -1,6 +1,6 @@
-/* Memory. All of cuzk allocates through here, so that tests can fail any allocation and the daemon
-   can say what it holds. Sizes are overflow-checked; large blocks come from mmap and are given back
-   to the system when freed. */
+/* Memory. All code of cuzk allocates through this module, so that tests can make any allocation
+   fail and the daemon can report how much it holds. Sizes are checked for overflow. Large blocks
+   come from mmap and return to the system when freed. */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
 
@@ -8,13 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* count × size bytes, uninitialised (mem_alloc) or zero (mem_zalloc), 64-byte aligned; NULL when
-   there is no memory, the product overflows, or a test made it fail. count == 0 gives a valid
-   pointer. Free with mem_free. */
+/* count × size bytes, 64-byte aligned: uninitialised from mem_alloc, zero from mem_zalloc. NULL
+   without memory, if the product overflows, or if a test made the allocation fail. A count of 0
+   gives a valid pointer. Free with mem_free. */
 void *mem_alloc(size_t count, size_t size);
 void *mem_zalloc(size_t count, size_t size);
 
-/* Grows a block, keeping its content up to the smaller size; the old block stays valid on NULL. */
+/* Resizes a block and keeps its content up to the smaller size. On NULL the old block remains
+   valid. */
 void *mem_realloc(void *block, size_t count, size_t size);
 
 /* NULL is allowed. */
@@ -24,25 +25,25 @@ void mem_free(void *block);
 char *mem_strdup(const char *text);
 void *mem_memdup(const void *bytes, size_t len);
 
-/* Bytes held through this module now and at the highest point since the last reset. */
+/* Bytes held through this module now, and the maximum since the last reset. */
 size_t mem_used_bytes(void);
 size_t mem_peak_bytes(void);
 void mem_reset_peak(void);
 
-/* Overwrites secrets; is not optimised away. */
+/* Overwrites secrets. The compiler does not optimise it away. */
 void mem_wipe(void *block, size_t bytes);
 
-/* For tests: lets `after` allocations succeed and fails every later one; a negative value switches
-   failing off. */
+/* For tests: the next `after` allocations succeed and every later one fails. A negative value
+   switches failing off. */
 void mem_fail_after(long after);
 
-/* Grows *array (elements of `size` bytes) to hold at least `needed` elements. *capacity is in
-   elements. The capacity doubles, so that appending is linear. Returns false, and leaves the array
-   as it is, without memory. Use MEM_GROW. */
+/* The function behind MEM_GROW: grows *array, of elements of `size` bytes, to at least `needed`
+   elements. *capacity counts elements and at least doubles, so that appending takes linear time.
+   Without memory it returns false and leaves the array unchanged. */
 bool mem_reserve(void **array, size_t *capacity, size_t needed, size_t size);
 
-/* Makes room for `needed` elements in a growing array: a pointer of any object type
-   and its capacity, a size_t. False without memory. */
+/* Makes room for `needed` elements in a growing array. `array` is a pointer of any object type,
+   `capacity` its size_t. False without memory; the array is then unchanged. */
 #define MEM_GROW(array, capacity, needed)                                                          \
     mem_reserve((void **)(void *)&(array), &(capacity), (needed), sizeof *(array))
 

@@ -5,11 +5,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Reads the digits at the start of text. Returns what follows them; NULL if there are none or the
-   number is 2^64 or more. No sign, no blank before them. */
+/* Reads the digits at the start of the text, without sign or blanks, and returns the rest of the
+   text. NULL if there is no digit or the number is 2^64 or more. */
 const char *number_read(const char *text, uint64_t *out);
 
-/* The whole text as a number from least to most; false (out untouched) if it is anything else. */
+/* Reads the whole text as a number from `least` to `most`. False, with *out unchanged, for any
+   other text. */
 bool number_parse(const char *text, uint64_t least, uint64_t most, uint64_t *out);
 
 #endif

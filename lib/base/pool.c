@@ -8,22 +8,22 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* One call of pool_run. Lives on the caller's stack; workers find it in the pool's list and take
-   indices from `next` until none is left. `busy` counts the workers inside, so that the caller can
-   wait for the last one before its stack frame goes. */
+/* One call of pool_run. It lives on the stack of the caller. Workers find it in the list of the
+   pool and take indices from `next` until none is left. `busy` counts the workers inside, so that
+   the caller waits for the last one before it returns. */
 struct batch {
     void (*fn)(void *context, size_t i);
     void *context;
     size_t count;
     atomic_size_t next;
-    unsigned busy; /* under the pool's lock */
+    unsigned busy; /* guarded by the pool's lock */
     struct batch *after;
 };
 
 struct pool {
     pthread_mutex_t lock;
     pthread_cond_t work;     /* a batch was added, or stop */
-    pthread_cond_t finished; /* some batch's busy fell to 0 */
+    pthread_cond_t finished; /* the `busy` of a batch fell to 0 */
     struct batch *first;
     bool stop;
     unsigned helpers; /* threads besides the caller */

@@ -8,13 +8,10 @@
 
 static bool make_room(struct text *text, size_t more)
 {
-    void *data = text->data;
-    if (text->failed || !mem_reserve(&data, &text->capacity, text->len + more + 1, 1)) {
-        text->failed = true;
-        return false;
-    }
-    text->data = data;
-    return true;
+    if (!text->failed && MEM_GROW(text->data, text->capacity, text->len + more + 1))
+        return true;
+    text->failed = true;
+    return false;
 }
 
 void text_add_bytes(struct text *text, const char *bytes, size_t len)

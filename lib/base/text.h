@@ -1,12 +1,13 @@
-/* Growing text buffer, with escaping for the formats we print. */
+/* A growing text buffer, with escaping for JSON. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Zero-initialise; free with text_free. data is always terminated once anything was added, and NULL
-   before. After a failed allocation `failed` is set and further additions are ignored. */
+/* Zero-initialise; free with text_free. `data` is NULL before the first addition and terminated by
+   a zero byte after it. After a failed allocation `failed` is set and further additions are
+   ignored. */
 struct text {
     char *data;
     size_t len;

@@ -9,7 +9,7 @@ enum { LAYER = SHA256_BITS, NODE = LAYER + 32, HEADER = SHA256_BLOCK_BITS };
 enum { MESSAGE_BITS = HEADER + LABEL_PARENT_SLOTS * SHA256_BITS };
 _Static_assert(MESSAGE_BITS == 32 * LABEL_MESSAGE_WORDS, "words of a message");
 
-/* Of a hash: 20 blocks and the packed digest. Checked whenever one is made. */
+/* Variables of one hash: 20 blocks and the packed digest. Checked whenever a hash is made. */
 enum { LABEL_VARIABLES = 521749 };
 
 static struct word_planes constant_word(uint32_t value)
@@ -17,19 +17,19 @@ static struct word_planes constant_word(uint32_t value)
     return (struct word_planes){value, UINT32_MAX, value};
 }
 
-/* Leaves room for the hash. */
+/* Leaves room for the hash, which label_batch_finish makes. */
 static void label_witness(struct label_batch *batch, const struct sha256_number *replica_id,
                           const struct sha256_number *parents, size_t n_parents, uint32_t layer,
                           const struct boolean node[64], struct num *label)
 {
     static const struct witness_size size = {.n_aux = LABEL_VARIABLES, .n_full = 1};
-    struct label_job *job = &batch->jobs[batch->n];
-    struct word_planes *message = job->message;
-    if (!witness_skip(batch->cs->witness, &size, &job->witness)) {
+    struct pending_label *pending = &batch->labels[batch->n];
+    struct word_planes *message = pending->message;
+    if (!witness_skip(batch->cs->witness, &size, &pending->witness)) {
         *label = (struct num){.var = VAR_ONE};
         return;
     }
-    job->label = label;
+    pending->label = label;
     memcpy(message, replica_id->word, sizeof replica_id->word);
     message[LAYER / 32] = constant_word(layer);
     message[NODE / 32] = word_planes_of_le_bits(node + 32);
@@ -48,13 +48,13 @@ void label_batch_finish(struct label_batch *batch)
     const struct word_planes *message[LABEL_BATCH_MAX];
     struct num digest[LABEL_BATCH_MAX];
     for (size_t i = 0; i < batch->n; i++) {
-        witness[i] = &batch->jobs[i].witness;
-        message[i] = batch->jobs[i].message;
+        witness[i] = &batch->labels[i].witness;
+        message[i] = batch->labels[i].message;
     }
     sha256_hashes_witness(sha256_lanes(), batch->n, witness, message, LABEL_MESSAGE_WORDS, digest);
     for (size_t i = 0; i < batch->n; i++) {
         CHECK(witness_part_complete(witness[i]));
-        *batch->jobs[i].label = digest[i];
+        *batch->labels[i].label = digest[i];
     }
     batch->n = 0;
 }

@@ -44,7 +44,7 @@ const struct porep_config *porep_config(uint64_t sector_bytes)
 
 /* --- The circuit ------------------------------------------------------------------------------ */
 
-/* What all challenges of a partition share. */
+/* Shared by all challenges of a partition. */
 struct common {
     struct cs *cs;
     const struct porep_partition *partition;
@@ -100,9 +100,9 @@ static void prove_parents(struct common *s, struct merkle_batch *proofs,
     }
 }
 
-/* labels[0 … layers−1] of the challenged node, from the labels of its parents: those of the same
-   layer in the DRG, and of the layer before in the expander. Each use decomposes its number anew.
-   */
+/* Computes labels[0 … layers−1] of the challenged node from the labels of its parents: those of the
+   same layer in the DRG, and those of the layer before in the expander. Each use decomposes its
+   number with new bits. */
 static void create_labels(struct common *s, const struct boolean node[64],
                           struct num columns[POREP_PARENTS][POREP_LAYERS_MAX],
                           struct num labels[POREP_LAYERS_MAX])
@@ -181,7 +181,8 @@ void porep_synthesize(struct cs *cs, const void *input)
 
 /* --- Partitions ------------------------------------------------------------------------------- */
 
-/* A partition together with its configuration, when that is not one of the fixed ones. */
+/* A partition together with its configuration, for a configuration that is not one of the fixed
+   ones. */
 struct owned_partition {
     struct porep_partition partition;
     struct porep_config config;

@@ -13,7 +13,7 @@ enum {
     POREP_PARENTS = POREP_DRG_PARENTS + POREP_EXP_PARENTS,
 };
 
-/* What the circuit depends on: fixed by the sector size. */
+/* The parameters of the circuit, which follow from the sector size. */
 struct porep_config {
     uint64_t sector_bytes;
     uint64_t nodes;           /* sector_bytes / 32 */
@@ -39,8 +39,8 @@ struct porep_challenge {
     struct tree_path tree_c;                    /* own column up to comm_c */
 };
 
-/* Everything that one partition's witness depends on. Made by vanilla/ from checked bytes; all
-   siblings are in `siblings`, to which the paths point (one block, freed with the partition). */
+/* All values that the witness of one partition depends on. lib/vanilla makes it from checked bytes.
+   The paths point into `siblings`, one block that is freed with the partition. */
 struct porep_partition {
     const struct porep_config *config;
     struct fr replica_id;
@@ -55,12 +55,11 @@ struct porep_partition {
 /* NULL for a size that has no PoRep circuit: 2, 4, 16, 32 KiB, 8, 16, 512 MiB, 1, 32, 64 GiB. */
 const struct porep_config *porep_config(uint64_t sector_bytes);
 
-/* The circuit (part E.4): struct circuit_program's function; input is a const struct
-   porep_partition. */
+/* The circuit (part E.4), for struct circuit_program. input is a const struct porep_partition. */
 void porep_synthesize(struct cs *cs, const void *input);
 
-/* A partition of zeros with the right shape, for recording the shape. challenges overrides
-   config->challenges when not 0 (the 1-challenge forms of part I.2). NULL without memory. */
+/* A partition of zeros of the right shape, to record the shape of the circuit. challenges, unless
+   0, overrides config->challenges (the 1-challenge forms of part I.2). NULL without memory. */
 struct porep_partition *porep_blank(const struct porep_config *config, unsigned challenges);
 void porep_partition_free(struct porep_partition *partition);
 

@@ -36,7 +36,8 @@ static void make_configs(void)
     }
 }
 
-static const struct post_config *find(const struct post_config *configs, uint64_t sector_bytes)
+static const struct post_config *find_config(const struct post_config *configs,
+                                             uint64_t sector_bytes)
 {
     if (!sector_is_sealed(sector_bytes))
         return NULL;
@@ -50,13 +51,13 @@ static const struct post_config *find(const struct post_config *configs, uint64_
 const struct post_config *post_winning_config(uint64_t sector_bytes)
 {
     pthread_once(&configs_once, make_configs);
-    return find(winning, sector_bytes);
+    return find_config(winning, sector_bytes);
 }
 
 const struct post_config *post_window_config(uint64_t sector_bytes)
 {
     pthread_once(&configs_once, make_configs);
-    return find(window, sector_bytes);
+    return find_config(window, sector_bytes);
 }
 
 static void synthesize_sector(struct cs *cs, const struct post_config *config,
@@ -99,7 +100,8 @@ void post_synthesize(struct cs *cs, const void *input)
     cs_pop(cs);
 }
 
-/* A partition together with its configuration, when that is not one of the fixed ones. */
+/* A partition together with its configuration, for a configuration that is not one of the fixed
+   ones. */
 struct owned_partition {
     struct post_partition partition;
     struct post_config config;
@@ -120,7 +122,7 @@ static void place_challenges(struct post_partition *partition, unsigned n_given)
     }
 }
 
-/* Takes the memory of a partition whose configuration is set. */
+/* Allocates the memory of a partition whose configuration is set. */
 static struct post_partition *take_places(struct post_partition *partition, unsigned n_given)
 {
     const struct post_config *config = partition->config;

@@ -6,7 +6,7 @@
 #include "circuits/tree.h"
 #include "r1cs/cs.h"
 
-/* What the circuit depends on. */
+/* The parameters of the circuit. */
 struct post_config {
     uint64_t sector_bytes;
     unsigned sectors;    /* slots of a partition: 66 in winning, 2, 2349 or 2300 in window */
@@ -40,7 +40,7 @@ struct post_partition {
 const struct post_config *post_winning_config(uint64_t sector_bytes);
 const struct post_config *post_window_config(uint64_t sector_bytes);
 
-/* struct circuit_program's function; input is a const struct post_partition. */
+/* The circuit, for struct circuit_program. input is a const struct post_partition. */
 void post_synthesize(struct cs *cs, const void *input);
 
 /* A partition of zeros with all its places, for recording the shape or for filling in. `sectors`

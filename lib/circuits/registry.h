@@ -4,7 +4,7 @@
 
 #include "r1cs/shape.h"
 
-/* X(NAME, label, short name). Values are those of the wire interface. */
+/* Values are those of the wire interface. */
 enum proof_kind {
     PROOF_KIND_NONE = 0,
     PROOF_KIND_POREP = 1,   /* "porep" */
@@ -19,7 +19,7 @@ struct circuit_info {
     enum proof_kind kind;
     uint64_t sector_bytes;
     const char *size_text;     /* "32GiB" */
-    unsigned partitions;       /* of one proof; 1 for PoSt (window: the caller decides how many) */
+    unsigned partitions;       /* of one proof; 1 for PoSt (window: the caller chooses) */
     uint32_t n_inputs;         /* with the constant 1: the params file's ic count */
     uint64_t params_bytes;     /* size of the .params file, part I.2 */
     const char *params_name;   /* "v28-….params" without the ending, part H */
@@ -30,13 +30,13 @@ struct circuit_info {
 size_t circuit_count(void);
 const struct circuit_info *circuit_at(size_t index);
 
-/* NULL if there is none. */
+/* The circuit of a kind and a sector size; NULL if there is none. */
 const struct circuit_info *circuit_find(enum proof_kind kind, uint64_t sector_bytes);
-/* By id, case-sensitive. */
+/* The circuit with the id, case-sensitive; NULL if there is none. */
 const struct circuit_info *circuit_by_id(const char *id);
 
-/* Compiles the circuit's shape. Takes up to about 2 s for the largest; the caller keeps the
-   result. */
+/* Compiles the shape of the circuit, which takes up to about 2 s for the largest one. The caller
+   frees it with shape_free. Errors are those of shape_record. */
 enum cuzk_status circuit_shape(const struct circuit_info *circuit, struct shape **out,
                                struct cuzk_error *err);
 

@@ -20,17 +20,17 @@ struct sector_size {
 enum { SECTOR_SIZES = 12 };
 extern const struct sector_size sector_sizes[SECTOR_SIZES];
 
-/* NULL if there is none. */
+/* NULL for any other size. */
 const struct sector_size *sector_size(uint64_t bytes);
 
-/* Whether PoRep and PoSt know the size: 1 KiB and 8 KiB exist for sector updates only. */
+/* Whether PoRep and PoSt have the size: 1 KiB and 8 KiB exist for sector updates only. */
 bool sector_is_sealed(uint64_t bytes);
 
-/* tree_d / tree_r and tree_c of a sector. */
+/* The shapes of tree_d, and of tree_r and tree_c, of a sector. */
 void sector_tree_d(struct tree_shape *out, const struct sector_size *size);
 void sector_tree_r(struct tree_shape *out, const struct sector_size *size);
 
-/* An inclusion path as the gadget takes it. */
+/* An inclusion path in the form that the gadget takes. */
 struct merkle_path sector_path(enum merkle_hash hash, const struct tree_shape *shape,
                                const struct tree_path *path);
 

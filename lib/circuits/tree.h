@@ -14,8 +14,8 @@ struct tree_shape {
     unsigned siblings; /* of one path: sum of arity − 1 */
 };
 
-/* An inclusion path: the leaf's index, and the siblings of each level in order, without the node
-   itself. siblings points to shape->siblings elements owned by whoever made the path. */
+/* An inclusion path: the index of the leaf, and the siblings of each level in order, without the
+   node itself. siblings points to shape->siblings elements that the creator of the path owns. */
 struct tree_path {
     uint64_t index;
     struct fr *siblings;

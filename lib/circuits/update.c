@@ -33,7 +33,7 @@ static struct update_config make_config(const struct sector_size *size, bool pos
     c.apex_leaves = size->bytes <= 8 * KIB ? 8 : UPDATE_APEX_LEAVES_MAX;
     for (unsigned i = 0; i < UPDATE_HS; i++)
         c.hs[i] = tiny ? 1 : 7 + i;
-    /* Production takes hs[3]; among the equal ones of tiny sectors the first is found. */
+    /* Production uses hs[3]. In tiny sectors several are equal, and the first of them is found. */
     c.h_select = tiny ? 1 : 1 << 3;
     if (poseidon) {
         c.challenges *= c.partitions;
@@ -76,7 +76,7 @@ const struct update_config *update_config(uint64_t sector_bytes, bool poseidon)
 
 /* --- The circuit ------------------------------------------------------------------------------ */
 
-/* What the steps of part G.2 share. */
+/* Shared by the steps of part G.2. */
 struct common {
     struct cs *cs;
     const struct update_partition *input;
@@ -124,7 +124,7 @@ static void synthesize_inputs(struct common *s, const struct update_partition *p
     s->phi = hash2(cs, POSEIDON_RANDOMNESS, s->comm_d_new, s->comm_r_old);
 }
 
-/* Step 7: the apex tree and the way from its root to comm_d_new. */
+/* Step 7: the apex tree and the path from its root to comm_d_new. */
 static void synthesize_apex(struct common *s, const struct num *path)
 {
     struct cs *cs = s->cs;
@@ -142,7 +142,7 @@ static void synthesize_apex(struct common *s, const struct num *path)
     cs_pop(cs);
 }
 
-/* Steps 5 … 7; of the Poseidon form also its partition number, which is 0. */
+/* Steps 5 … 7. In the Poseidon form also the partition number, which is 0. */
 static void synthesize_commitments(struct common *s, const struct update_partition *partition)
 {
     struct cs *cs = s->cs;
@@ -277,8 +277,8 @@ static struct num select_apex_leaf(struct common *s, const struct boolean *bits)
     return leaf;
 }
 
-/* Allocates all siblings of a path, then proves that leaf is at the place of the bits under root.
-   */
+/* Allocates all siblings of a path, then proves that leaf is at the position of the bits under
+   root. */
 static void prove_path(struct common *s, const char *name, enum merkle_hash hash,
                        const struct tree_shape *shape, const struct tree_path *path,
                        struct num leaf, const struct boolean *bits, struct num root)

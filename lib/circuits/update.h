@@ -13,7 +13,7 @@ enum {
     UPDATE_PARTITION_BITS_MAX = 4,
 };
 
-/* What the circuit depends on. */
+/* The parameters of the circuit. */
 struct update_config {
     uint64_t sector_bytes;
     bool poseidon; /* the Poseidon form; it has one partition with all challenges */
@@ -33,8 +33,8 @@ struct update_config {
                                    form up to the root, with tree_r's shape */
 };
 
-/* A challenged node. The circuit derives its index and its new replica label itself, so that the
-   paths' indices are not looked at. */
+/* A challenged node. The circuit derives its index and its new replica label itself, so the indices
+   of the paths are not used. */
 struct update_challenge {
     struct fr label_r_old;
     struct fr label_d_new;
@@ -58,10 +58,10 @@ struct update_partition {
     struct fr *siblings;
 };
 
-/* NULL for a size without such a circuit. Of the sizes of sector.h all but 1 GiB have one. */
+/* NULL for a size without such a circuit. All sizes of sector.h but 1 GiB have one. */
 const struct update_config *update_config(uint64_t sector_bytes, bool poseidon);
 
-/* struct circuit_program's function; input is a const struct update_partition. */
+/* The circuit, for struct circuit_program. input is a const struct update_partition. */
 void update_synthesize(struct cs *cs, const void *input);
 
 /* A partition of zeros with all its places, for recording the shape or for filling in. NULL without

@@ -65,8 +65,8 @@ enum cuzk_status budget_could_fit(const struct budget *budget, enum budget_use u
                      names[use], (bytes >> 20) + 1, limit >> 20, budget->total >> 20);
 }
 
-static void take(struct budget *budget, enum budget_use use, uint64_t bytes,
-                 struct budget_hold *hold)
+static void hold_bytes(struct budget *budget, enum budget_use use, uint64_t bytes,
+                       struct budget_hold *hold)
 {
     CHECK(hold->bytes == 0);
     *hold = (struct budget_hold){use, bytes};
@@ -83,7 +83,7 @@ bool budget_take(struct budget *budget, enum budget_use use, uint64_t bytes, boo
     uint64_t share = budget->requests_max + (critical ? budget->reserve / 2 : 0);
     if (use == BUDGET_REQUESTS && !fits(budget->used[use], bytes, share))
         return false;
-    take(budget, use, bytes, hold);
+    hold_bytes(budget, use, bytes, hold);
     return true;
 }
 
@@ -93,7 +93,7 @@ bool budget_take_circuit(struct budget *budget, uint64_t bytes, uint64_t floor,
     if (!fits(budget->used[BUDGET_CIRCUITS], bytes, circuits_limit(budget, floor)) ||
         !fits(budget_used(budget), bytes, budget->total))
         return false;
-    take(budget, BUDGET_CIRCUITS, bytes, hold);
+    hold_bytes(budget, BUDGET_CIRCUITS, bytes, hold);
     return true;
 }
 
@@ -107,7 +107,7 @@ void budget_release(struct budget *budget, struct budget_hold *hold, uint64_t ke
     hold->bytes = keep;
 }
 
-/* --- What this process may use ----------------------------------------------------- */
+/* --- What this process may use ---------------------------------------------------------------- */
 
 enum { LINE_BYTES = 4096 };
 

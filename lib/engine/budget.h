@@ -1,10 +1,10 @@
-/* The one accountant of memory: everything over 1 MiB is taken from it before it is allocated.
-   Belongs to the engine thread; no lock.
+/* The budget of memory: everything over 1 MiB is taken from it before it is allocated. Belongs to
+   the engine thread and has no lock. Private to lib/engine.
 
-   Nothing ever holds one part and waits for another one of the same kind. Requests have a share of
-   their own, and circuits are only taken when a partition would still fit beside a full share of
-   requests; so whenever no partition runs, the next one fits, and every wait ends. A part is
-   reserved for CRITICAL jobs. */
+   No user of memory holds one part and waits for another part of the same kind. Requests have a
+   share of their own. A circuit only gets memory if a partition would still fit beside a full share
+   of requests. So the next partition fits whenever none runs, and every wait ends. A part of the
+   budget is reserved for CRITICAL jobs. */
 #ifndef ENGINE_BUDGET_H
 #define ENGINE_BUDGET_H
 
@@ -27,7 +27,7 @@ struct budget {
     uint64_t peak; /* highest sum of used */
 };
 
-/* What somebody holds; zero-initialised it holds nothing. */
+/* A part of the budget that is in use. Zero-initialised it is empty. */
 struct budget_hold {
     enum budget_use use;
     uint64_t bytes;
@@ -35,27 +35,27 @@ struct budget_hold {
 
 void budget_init(struct budget *budget, uint64_t total);
 
-/* CUZK_RESOURCE_EXHAUSTED, with the numbers, if these bytes could not be had even with nothing else
-   in use. For circuits, floor is their partition's size. */
+/* CUZK_RESOURCE_EXHAUSTED, with the numbers, if these bytes would not fit even with nothing else in
+   use. For a circuit, floor is the size of its partition. */
 enum cuzk_status budget_could_fit(const struct budget *budget, enum budget_use use, uint64_t bytes,
                                   uint64_t floor, struct cuzk_error *err);
 
-/* Takes bytes for *hold, which must hold nothing; false: not now. */
+/* Takes bytes for *hold, which must be empty. False: they do not fit now. */
 bool budget_take(struct budget *budget, enum budget_use use, uint64_t bytes, bool critical,
                  struct budget_hold *hold);
-/* The same for a circuit, when partitions take up to floor bytes, its own and those of the circuits
-   that are loaded already. */
+/* The same for a circuit. floor: the largest partition of this circuit and of those that are loaded
+   already. */
 bool budget_take_circuit(struct budget *budget, uint64_t bytes, uint64_t floor,
                          struct budget_hold *hold);
 
-/* Gives back all but `keep` bytes; giving back twice changes nothing. */
+/* Gives back all but `keep` bytes. Giving back twice changes nothing. */
 void budget_release(struct budget *budget, struct budget_hold *hold, uint64_t keep);
 
 uint64_t budget_used(const struct budget *budget);
 
 /* What this process may use: the least of the machine's available memory, the limits of its cgroup
-   and of all groups above it (version 2 or 1), RLIMIT_AS and RLIMIT_DATA, less the margin, but not
-   less than half. root is put before /proc and /sys: "" but in tests. */
+   and of all groups above it (version 2 or 1), RLIMIT_AS and RLIMIT_DATA. The margin is subtracted,
+   but at most half. root is put before /proc and /sys; only tests give another one than "". */
 uint64_t budget_auto(const char *root, uint64_t margin);
 
 #endif

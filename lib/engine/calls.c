@@ -1,92 +1,74 @@
-/* Calls of the public interface, on the engine thread. */
-#include "engine/core.h"
+#include "engine/calls.h"
 
-#include "base/check.h"
+#include "engine/core.h"
+#include "engine/snapshot.h"
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/mem.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-void core_answer(struct call *call, enum cuzk_status status)
+/* --- Submission ------------------------------------------------------------------------------- */
+
+/* Jobs before this one in the line that have not begun. */
+static uint32_t position_of(const struct core *core, const struct job *job)
 {
-    call->status = status;
-    sem_post(&call->done); /* the caller may be gone after this */
+    uint32_t position = 0;
+    size_t rank = queue_rank(&core->pipeline.queue, &job->line.entry);
+    for (size_t i = 0; i < rank; i++)
+        position += job_is_waiting(jobs_in_line(core, i));
+    return position;
 }
 
-/* --- Submit ------------------------------------------------------------------------ */
-
-/* A job with this id and these bytes that is alive or whose result is kept. Jobs that failed or
-   were cancelled are no reason to refuse another try. */
-static struct job *find_same(const struct cuzk_engine *engine, const struct request *request)
+static enum cuzk_status check_admission(struct core *core, const struct request *request,
+                                        struct cuzk_error *err)
 {
-    if (request->id[0] == '\0')
-        return NULL;
-    for (size_t i = engine->n_jobs; i-- > 0;) {
-        struct job *job = engine->jobs[i];
-        if (memcmp(job->hash, request->hash, REQUEST_HASH_BYTES) == 0 &&
-            strcmp(job->request_id, request->id) == 0 && job->state != JOB_FAILED &&
-            job->state != JOB_CANCELLED)
-            return job;
-    }
-    return NULL;
-}
-
-static bool is_waiting(const struct job *job)
-{
-    return job->state == JOB_ACCEPTED || job->state == JOB_QUEUED;
-}
-
-static enum cuzk_status may_accept(struct cuzk_engine *engine, const struct request *request,
-                                   struct cuzk_error *err)
-{
-    if (engine->draining)
+    if (core->draining)
         return error_set(err, CUZK_UNAVAILABLE, "draining: no new jobs are taken");
     size_t waiting = 0;
-    for (size_t i = 0; i < engine->pipeline.queue.len; i++) {
-        waiting += is_waiting(core_job_of(engine->pipeline.queue.entries[i]->owner));
-    }
+    for (size_t i = 0; i < core->pipeline.queue.len; i++)
+        waiting += job_is_waiting(jobs_in_line(core, i));
     /* A CRITICAL job passes a full queue, but not without end. */
-    size_t limit = engine->queue_max;
+    size_t limit = core->shared->queue_max;
     if (request->priority >= CUZK_PRIORITY_CRITICAL)
         limit *= 2;
     if (waiting >= limit) {
-        engine->stats.rejected_full++;
+        core->stats.rejected_full++;
         return error_set(err, CUZK_RESOURCE_EXHAUSTED,
                          "queue full: %zu jobs wait, the limit is %u; try again later", waiting,
-                         engine->queue_max);
+                         core->shared->queue_max);
     }
     return CUZK_OK;
 }
 
 /* Twice the payload: its bytes, and what is parsed from them. */
-static enum cuzk_status take_memory(struct cuzk_engine *engine, const struct request *request,
+static enum cuzk_status take_memory(struct core *core, const struct request *request,
                                     struct budget_hold *hold, struct cuzk_error *err)
 {
     uint64_t bytes = 2 * (uint64_t)request->encoded_len;
     bool critical = request->priority >= CUZK_PRIORITY_CRITICAL;
-    enum cuzk_status status = budget_could_fit(&engine->budget, BUDGET_REQUESTS, bytes, 0, err);
-    if (status == CUZK_OK && !budget_take(&engine->budget, BUDGET_REQUESTS, bytes, critical, hold))
+    enum cuzk_status status = budget_could_fit(&core->budget, BUDGET_REQUESTS, bytes, 0, err);
+    if (status == CUZK_OK && !budget_take(&core->budget, BUDGET_REQUESTS, bytes, critical, hold))
         status =
             error_set(err, CUZK_RESOURCE_EXHAUSTED,
                       "memory budget: %" PRIu64 " MiB for requests are in use; try again later",
-                      engine->budget.requests_max >> 20);
+                      core->budget.requests_max >> 20);
     if (status != CUZK_OK)
-        engine->stats.rejected_budget++;
+        core->stats.rejected_budget++;
     return status;
 }
 
-static void fill_job(struct cuzk_engine *engine, struct job *job, const struct call *call)
+static void fill_job(struct core *core, struct job *job, const struct call_reserve *reserve)
 {
-    const struct request *request = call->request;
+    const struct request *request = reserve->request;
     memcpy(job->hash, request->hash, REQUEST_HASH_BYTES);
-    snprintf(job->circuit_id, sizeof job->circuit_id, "%s", call->circuit_id);
+    snprintf(job->circuit_id, sizeof job->circuit_id, "%s", reserve->circuit_id);
     job->kind = request->kind;
     job->request_bytes = request->encoded_len;
-    struct trace_scope scope = job_scope(job, engine->trace);
+    struct trace_scope scope = job_scope(job, core->shared->trace);
     char text[TRACE_TEXT_BYTES];
     snprintf(text, sizeof text, "kind=%s,priority=%d", request_kind_label(job->kind),
              (int)job->priority);
@@ -94,229 +76,235 @@ static void fill_job(struct cuzk_engine *engine, struct job *job, const struct c
     trace_emit(&scope, TRACE_QUEUE_START, -1);
 }
 
-static uint32_t position_of(const struct cuzk_engine *engine, const struct job *job)
+static void attach(struct core *core, struct call_reserve *reserve, struct job *job)
 {
-    uint32_t position = 0;
-    size_t rank = queue_rank(&engine->pipeline.queue, &job->line.entry);
-    for (size_t i = 0; i < rank; i++) {
-        position += is_waiting(core_job_of(engine->pipeline.queue.entries[i]->owner));
-    }
-    return position;
+    if (job_is_over(job)) /* a client that asks again has the full time to fetch the result */
+        job->expires_ms = clock_now_ms() + core->shared->keep_ms;
+    memcpy(reserve->job_id, job->id, CUZK_JOB_ID_BYTES);
+    reserve->attached = true;
+    reserve->position = job->in_line && job_is_waiting(job) ? position_of(core, job) : 0;
 }
 
-static enum cuzk_status reserve(struct cuzk_engine *engine, struct call *call)
+static enum cuzk_status accept_job(struct core *core, struct call_reserve *reserve,
+                                   struct cuzk_error *err)
 {
-    struct job *same = find_same(engine, call->request);
-    call->flag = same != NULL;
-    if (same) {
-        if (job_is_over(same)) /* whoever asks again has the full time to fetch it */
-            same->expires_ms = clock_now_ms() + engine->keep_ms;
-        memcpy(call->job_id, same->id, CUZK_JOB_ID_BYTES);
-        call->position = same->in_line && is_waiting(same) ? position_of(engine, same) : 0;
-        return CUZK_OK;
-    }
+    struct request *request = reserve->request;
     struct budget_hold hold = {0};
-    TRY(may_accept(engine, call->request, &call->err));
-    TRY(take_memory(engine, call->request, &hold, &call->err));
-    struct job *job =
-        core_add_job(engine, call->request->id, call->request->priority, engine->next_number);
+    TRY(check_admission(core, request, err));
+    TRY(take_memory(core, request, &hold, err));
+    struct job *job = jobs_add(core, request->id, request->priority, core->jobs.next_number);
     if (!job) {
-        budget_release(&engine->budget, &hold, 0);
-        return error_set(&call->err, CUZK_NO_MEMORY, "no memory for another job");
+        budget_release(&core->budget, &hold, 0);
+        return error_set(err, CUZK_NO_MEMORY, "no memory for another job");
     }
     job->request_hold = hold;
-    job->request = call->request;
-    fill_job(engine, job, call);
-    call->job = job;
-    call->position = position_of(engine, job);
-    memcpy(call->job_id, job->id, CUZK_JOB_ID_BYTES);
-    if (engine->journal)
-        job->pins++; /* until CALL_ACTIVATE: the submitter makes it durable */
+    job->request = request;
+    fill_job(core, job, reserve);
+    reserve->job = job;
+    reserve->number = job->number;
+    reserve->position = position_of(core, job);
+    memcpy(reserve->job_id, job->id, CUZK_JOB_ID_BYTES);
+    if (core->shared->journal)
+        job->pins++; /* until calls_activate: the submitter makes it durable */
     else
         job_become(job, JOB_QUEUED);
     return CUZK_OK;
 }
 
-/* The job is durable (call->status OK), or could not be made so. */
-static enum cuzk_status activate(struct cuzk_engine *engine, struct call *call)
+void calls_reserve(struct core *core, struct call *call)
 {
-    struct job *job = call->job;
-    job->journaled = call->status == CUZK_OK;
+    struct call_reserve *reserve = CONTAINER_OF(call, struct call_reserve, call);
+    struct job *same = jobs_find_same(core, reserve->request);
+    enum cuzk_status status = CUZK_OK;
+    if (same)
+        attach(core, reserve, same);
+    else
+        status = accept_job(core, reserve, &call->err);
+    call_answer(call, status);
+}
+
+void calls_activate(struct core *core, struct call *call)
+{
+    struct call_activate *activate = CONTAINER_OF(call, struct call_activate, call);
+    struct job *job = activate->job;
+    job->journaled = activate->durable == CUZK_OK;
     request_release(job->request);
     job->request = NULL;
-    budget_release(&engine->budget, &job->request_hold, 0);
+    budget_release(&core->budget, &job->request_hold, 0);
     if (!job_is_over(job) && !job->journaled)
-        core_end_job(engine, job, JOB_FAILED, &call->err);
+        jobs_end(core, job, JOB_FAILED, &activate->why_not);
     else if (!job_is_over(job))
         job_become(job, JOB_QUEUED);
-    else if (job->journaled) { /* cancelled meanwhile */
-        job->record_wanted = true;
-        engine->n_records++;
+    else if (job->journaled)
+        jobs_want_record(core, job); /* cancelled meanwhile */
+    jobs_unpin(core, job);
+    call_answer(call, CUZK_OK);
+}
+
+/* --- Watching and cancelling ------------------------------------------------------------------ */
+
+void calls_watch(struct core *core, struct call *call)
+{
+    struct call_watch *watch = CONTAINER_OF(call, struct call_watch, call);
+    struct job *job = jobs_find(core, watch->job_id, &call->err);
+    call_answer(call, job ? watches_add(&core->watches, job, watch) : call->err.status);
+}
+
+void calls_unwatch(struct core *core, struct call *call)
+{
+    struct call_unwatch *unwatch = CONTAINER_OF(call, struct call_unwatch, call);
+    unwatch->was_there = watches_remove(&core->watches, unwatch->watch);
+    call_answer(call, CUZK_OK);
+}
+
+void calls_cancel(struct core *core, struct call *call)
+{
+    struct call_cancel *cancel = CONTAINER_OF(call, struct call_cancel, call);
+    struct job *job = jobs_find(core, cancel->job_id, &call->err);
+    if (!job) {
+        call_answer(call, call->err.status);
+        return;
     }
-    core_unpin(engine, job);
-    return CUZK_OK;
-}
-
-/* --- Watching and cancelling ------------------------------------------------------- */
-
-static enum cuzk_status watch(struct cuzk_engine *engine, struct call *call)
-{
-    struct job *job = core_find_job(engine, call->text, &call->err);
-    if (!job)
-        return call->err.status;
-    uint64_t id = ++engine->next_watch;
-    if (job_is_over(job)) {
-        struct cuzk_result result;
-        call->number = id;
-        core_result(job,
-                    job->state == JOB_DONE     ? CUZK_JOB_COMPLETED
-                    : job->state == JOB_FAILED ? CUZK_JOB_FAILED
-                                               : CUZK_JOB_CANCELLED,
-                    &result);
-        call->fn(call->context, &result);
-        return CUZK_OK;
-    }
-    void *watches = engine->watches;
-    if (!mem_reserve(&watches, &engine->watches_capacity, engine->n_watches + 1,
-                     sizeof *engine->watches))
-        return error_set(&call->err, CUZK_NO_MEMORY, "no memory for another watch");
-    engine->watches = watches;
-    uint64_t now_ms = clock_now_ms();
-    uint64_t until = call->number > UINT64_MAX - now_ms ? 0 : now_ms + call->number;
-    engine->watches[engine->n_watches++] =
-        (struct watch){id, job, call->number ? until : 0, call->fn, call->context};
-    call->number = id;
-    return CUZK_OK;
-}
-
-static void unwatch(struct cuzk_engine *engine, struct call *call)
-{
-    call->flag = false;
-    for (size_t i = 0; i < engine->n_watches; i++)
-        if (engine->watches[i].id == call->number) {
-            engine->watches[i] = engine->watches[--engine->n_watches];
-            call->flag = true;
-            return;
-        }
-}
-
-static enum cuzk_status cancel(struct cuzk_engine *engine, struct call *call)
-{
-    struct job *job = core_find_job(engine, call->text, &call->err);
-    if (!job)
-        return call->err.status;
-    call->flag = !job_is_over(job) && job->ending != ENDING_RECORDING;
-    if (!call->flag)
-        return CUZK_OK;
-    struct cuzk_error reason;
-    error_set(&reason, CUZK_CANCELLED, "cancelled by request");
-    core_end_job(engine, job, JOB_CANCELLED, &reason);
-    return CUZK_OK;
-}
-
-/* --- Ending the engine ------------------------------------------------------------- */
-
-/* Jobs that wait will not be begun by this process. In the journal they stay as they are; those who
-   wait for them are told to come back. */
-static void hold_queue(struct cuzk_engine *engine)
-{
-    engine->hold_queue = true;
-    for (size_t i = 0; i < engine->n_jobs; i++) {
-        struct job *job = engine->jobs[i];
-        if (!is_waiting(job))
-            continue;
+    cancel->was_running = !job_is_over(job) && job->ending != ENDING_RECORDING;
+    if (cancel->was_running) {
         struct cuzk_error reason;
-        if (engine->journal) {
+        error_set(&reason, CUZK_CANCELLED, "cancelled by request");
+        jobs_end(core, job, JOB_CANCELLED, &reason);
+    }
+    call_answer(call, CUZK_OK);
+}
+
+/* --- Parameters ------------------------------------------------------------------------------- */
+
+/* The file of a loaded circuit that nobody uses is checked before the next use: if it was replaced
+   meanwhile, it is loaded anew instead of failing the job. */
+static bool file_has_changed(const struct core *core, const struct srs_entry *entry)
+{
+    struct cuzk_error err;
+    if (core->shared->setup.ops->check(entry->loaded, &err) == CUZK_OK)
+        return false;
+    log_warn("engine", "%s: parameters are loaded again: %s", entry->circuit_id, err.text);
+    return true;
+}
+
+void calls_preload(struct core *core, struct call *call)
+{
+    struct call_preload *preload = CONTAINER_OF(call, struct call_preload, call);
+    struct srs_entry *entry = srs_find_or_add(&core->srs, preload->circuit_id);
+    if (!entry) {
+        call_answer(call, error_set(&call->err, CUZK_RESOURCE_EXHAUSTED, "more than %d circuits",
+                                    SRS_CIRCUITS_MAX));
+        return;
+    }
+    if (entry->state == SRS_READY && !entry->stale && entry->references == 0)
+        entry->stale = file_has_changed(core, entry);
+    if (entry->state == SRS_READY && !entry->stale) {
+        preload->already_loaded = true;
+        call_answer(call, CUZK_OK);
+        return;
+    }
+    entry->failed = false;
+    call_push(&entry->preloads, call);
+}
+
+void calls_evict(struct core *core, struct call *call)
+{
+    struct call_evict *evict = CONTAINER_OF(call, struct call_evict, call);
+    struct srs_entry *entry = srs_find(&core->srs, evict->circuit_id);
+    if (entry && (entry->references > 0 || entry->state == SRS_LOADING)) {
+        call_answer(call, error_set(&call->err, CUZK_FAILED_PRECONDITION, "%s: %u jobs use it",
+                                    evict->circuit_id, entry->references));
+    } else if (entry && entry->state != SRS_ABSENT) {
+        entry->evict = true;
+        call_push(&entry->evictions, call);
+    } else {
+        call_answer(call, CUZK_OK);
+    }
+}
+
+/* --- Looking ---------------------------------------------------------------------------------- */
+
+void calls_wait_idle(struct core *core, struct call *call)
+{
+    watches_wait_idle(&core->watches, CONTAINER_OF(call, struct call_wait_idle, call));
+}
+
+void calls_snapshot(struct core *core, struct call *call)
+{
+    struct call_snapshot *look = CONTAINER_OF(call, struct call_snapshot, call);
+    call_answer(call, snapshot_take(core, look->snapshot, look->stats, &call->err));
+}
+
+void calls_busy(struct core *core, struct call *call)
+{
+    CONTAINER_OF(call, struct call_busy, call)->busy = core->workers.busy;
+    call_answer(call, CUZK_OK);
+}
+
+/* --- Ending the engine ------------------------------------------------------------------------ */
+
+/* Jobs that wait will not be begun by this process. They stay in the journal, and their watchers
+   learn that; without a journal they are cancelled. */
+static void hold_queue(struct core *core)
+{
+    core->hold_queue = true;
+    for (size_t i = 0; i < core->jobs.n; i++) {
+        struct job *job = core->jobs.all[i];
+        if (!job_is_waiting(job))
+            continue;
+        if (core->shared->journal) {
             struct cuzk_result result;
-            core_result(job, CUZK_JOB_FAILED, &result);
+            job_result(job, CUZK_JOB_FAILED, &result);
             error_set(&result.error, CUZK_UNAVAILABLE,
                       "draining: the job stays in the journal and is done after the next start");
-            core_tell_watchers(engine, job, &result);
+            watches_notify(&core->watches, job, &result);
         } else {
+            struct cuzk_error reason;
             error_set(&reason, CUZK_CANCELLED, "draining: the job was not begun");
-            core_end_job(engine, job, JOB_CANCELLED, &reason);
+            jobs_end(core, job, JOB_CANCELLED, &reason);
         }
     }
 }
 
-static void refuse_all(struct call **calls)
+void calls_drain(struct core *core, struct call *call)
 {
-    while (*calls) {
-        struct call *call = *calls;
-        *calls = call->next;
-        call->flag = false;
-        core_answer(call, error_set(&call->err, CUZK_UNAVAILABLE, "the engine is closing"));
-    }
+    core->draining = true;
+    if (!CONTAINER_OF(call, struct call_drain, call)->finish_queued)
+        hold_queue(core);
+    call_answer(call, CUZK_OK);
 }
 
-static void close_engine(struct cuzk_engine *engine, struct call *call)
+static void refuse_all(struct call **waiting)
 {
-    engine->draining = engine->closing = engine->hold_queue = true;
-    engine->closer = call;
-    for (size_t i = 0; i < engine->n_jobs; i++) {
-        struct job *job = engine->jobs[i];
+    for (struct call *call; (call = call_pop(waiting));)
+        call_answer(call, error_set(&call->err, CUZK_UNAVAILABLE, "the engine is closing"));
+}
+
+static void give_up_jobs(struct core *core)
+{
+    for (size_t i = 0; i < core->jobs.n; i++) {
+        struct job *job = core->jobs.all[i];
         if (job_is_over(job) || job->ending == ENDING_RECORDING)
             continue;
-        bool was_begun = !is_waiting(job);
+        bool was_begun = !job_is_waiting(job);
         struct cuzk_error reason;
         error_set(&reason, CUZK_CANCELLED,
-                  engine->journal
+                  core->shared->journal
                       ? "closing: the job stays in the journal and is done after the next start"
                       : "closing: the job was given up");
-        core_end_job(engine, job, JOB_CANCELLED, &reason);
+        jobs_end(core, job, JOB_CANCELLED, &reason);
         job->interrupted = was_begun && job->journaled;
-    }
-    refuse_all(&engine->idle_waiters);
-    for (size_t i = 0; i < CORE_SRS_MAX; i++) {
-        refuse_all(&engine->srs[i].preloads);
-        refuse_all(&engine->srs[i].evictions);
     }
 }
 
-/* --- All --------------------------------------------------------------------------- */
-
-bool core_call(struct cuzk_engine *engine, struct call *call)
+void calls_close(struct core *core, struct call *call)
 {
-    enum cuzk_status status = CUZK_OK;
-    switch (call->kind) {
-    case CALL_RESERVE:
-        status = reserve(engine, call);
-        break;
-    case CALL_ACTIVATE:
-        status = activate(engine, call);
-        break;
-    case CALL_WATCH:
-        status = watch(engine, call);
-        break;
-    case CALL_UNWATCH:
-        unwatch(engine, call);
-        break;
-    case CALL_CANCEL:
-        status = cancel(engine, call);
-        break;
-    case CALL_PRELOAD:
-        return srs_preload(engine, call);
-    case CALL_EVICT:
-        return srs_evict(engine, call);
-    case CALL_DRAIN:
-        engine->draining = true;
-        if (!call->flag)
-            hold_queue(engine);
-        break;
-    case CALL_WAIT_IDLE:
-        call->next = engine->idle_waiters;
-        engine->idle_waiters = call;
-        return false;
-    case CALL_SNAPSHOT:
-        status = core_snapshot(engine, call->snapshot, call->stats, &call->err);
-        break;
-    case CALL_BUSY:
-        call->number = engine->busy;
-        break;
-    case CALL_CLOSE:
-        close_engine(engine, call);
-        return false;
+    core->draining = core->closing = core->hold_queue = true;
+    core->closer = call;
+    give_up_jobs(core);
+    refuse_all(&core->watches.idle_waiters);
+    for (size_t i = 0; i < SRS_CIRCUITS_MAX; i++) {
+        refuse_all(&core->srs.entries[i].preloads);
+        refuse_all(&core->srs.entries[i].evictions);
     }
-    core_answer(call, status);
-    return true;
 }

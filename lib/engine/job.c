@@ -39,9 +39,51 @@ const char *job_state_text(enum job_state state)
     return texts[state];
 }
 
+bool job_is_waiting(const struct job *job)
+{
+    return job->state == JOB_ACCEPTED || job->state == JOB_QUEUED;
+}
+
 bool job_is_over(const struct job *job)
 {
     return job->state == JOB_DONE || job->state == JOB_FAILED || job->state == JOB_CANCELLED;
+}
+
+bool job_is_critical(const struct job *job)
+{
+    return job->priority >= CUZK_PRIORITY_CRITICAL;
+}
+
+enum cuzk_job_outcome job_outcome(const struct job *job)
+{
+    CHECK(job_is_over(job));
+    return job->state == JOB_DONE     ? CUZK_JOB_COMPLETED
+           : job->state == JOB_FAILED ? CUZK_JOB_FAILED
+                                      : CUZK_JOB_CANCELLED;
+}
+
+uint64_t job_ms_between(uint64_t from_ns, uint64_t to_ns)
+{
+    return to_ns > from_ns && from_ns ? (to_ns - from_ns) / 1000000 : 0;
+}
+
+void job_result(const struct job *job, enum cuzk_job_outcome outcome, struct cuzk_result *out)
+{
+    *out = (struct cuzk_result){
+        .job_id = job->id,
+        .outcome = outcome,
+        .error = job->error,
+        .queue_ms = job_ms_between(job->accepted_ns, job->started_ns),
+        .srs_load_ms = job->srs_ns / 1000000,
+        .synthesis_ms = job->synthesis_ms,
+        .device_ms = job->device_ms,
+        .total_ms = job_ms_between(job->accepted_ns, job->done_ns),
+    };
+    if (outcome == CUZK_JOB_COMPLETED) {
+        CHECK(job->proof && job->proof_len > 0);
+        out->proof = job->proof;
+        out->proof_len = job->proof_len;
+    }
 }
 
 struct job *job_new(uint64_t number, const char *request_id)
@@ -87,4 +129,12 @@ void job_free(struct job *job, const struct work_ops *ops)
 struct trace_scope job_scope(const struct job *job, struct trace *trace)
 {
     return TRACE_SCOPE(trace, job->id);
+}
+
+struct trace_scope job_partition_scope(const struct job *job, unsigned partition,
+                                       struct trace *trace)
+{
+    struct trace_scope scope = job_scope(job, trace);
+    scope.partition = (int32_t)partition;
+    return scope;
 }

@@ -1,8 +1,9 @@
 /* A job: one request on its way to a proof. Belongs to the engine thread; while `pins` > 0 other
-   threads read what they were given. */
+   threads read what they were given. Private to lib/engine. */
 #ifndef ENGINE_JOB_H
 #define ENGINE_JOB_H
 
+#include "base/pointer.h"
 #include "engine/budget.h"
 #include "engine/pipeline.h"
 #include "engine/work.h"
@@ -40,11 +41,11 @@ struct srs_entry;
 struct job_partition {
     void *witness;
     struct budget_hold hold;
-    uint8_t proof[WORK_PROOF_BYTES];
-    bool redone;      /* its first proof was no good */
-    bool suspected;   /* the first one was not valid: that device is to blame if the second is */
-    unsigned suspect; /* that device */
-    bool verifying;   /* PROVED: a worker is at it */
+    uint8_t proof[CUZK_PROOF_BYTES];
+    bool redone;      /* it is being done for the second time, or was */
+    bool suspected;   /* its first proof was not valid: a second, valid one blames the device */
+    unsigned suspect; /* the device of the first proof */
+    bool verifying;   /* PROVED: a worker verifies it */
     uint64_t synth_ns, device_ns;
 };
 
@@ -57,7 +58,7 @@ struct job {
     enum cuzk_priority priority;
     enum job_state state;
     bool journaled;
-    unsigned starts; /* times that it was begun by processes that did not end well */
+    unsigned starts; /* number of processes that began it and did not end in good order */
 
     struct request *request; /* until it is parsed; NULL while only the journal has it */
     size_t request_bytes;
@@ -71,12 +72,12 @@ struct job {
     bool budget_waits; /* a BUDGET_WAIT span is open */
     bool srs_waits;    /* an SRS_WAIT span is open */
     enum job_ending ending;
-    bool interrupted;   /* given up by closing; the next process goes on with it */
+    bool interrupted;   /* begun, and given up by closing: the next process does it */
     bool record_wanted; /* FAILED or CANCELLED, and the journal does not know it yet */
     struct job_partition *partitions;
     struct pipeline_partition *line_partitions;
     unsigned n_partitions;
-    unsigned pins; /* tasks and calls that still look at it */
+    unsigned pins; /* number of tasks and calls that look at it */
 
     struct cuzk_error error; /* FAILED, CANCELLED */
     uint8_t *proof;          /* DONE */
@@ -97,12 +98,32 @@ bool job_may_become(enum job_state from, enum job_state to);
 void job_become(struct job *job, enum job_state to);
 const char *job_state_text(enum job_state state);
 
+/* ACCEPTED or QUEUED: nothing has been done for it yet. */
+bool job_is_waiting(const struct job *job);
 /* DONE, FAILED or CANCELLED. */
 bool job_is_over(const struct job *job);
+/* Of the highest priority, which has workers and memory of its own. */
+bool job_is_critical(const struct job *job);
 
-/* After parsing: room for the partitions, both arrays or none. false without memory. */
+/* The job whose part in the pipeline this is. */
+static inline struct job *job_of(struct pipeline_job *line)
+{
+    return CONTAINER_OF(line, struct job, line);
+}
+
+/* Of a job that is over. */
+enum cuzk_job_outcome job_outcome(const struct job *job);
+/* What a watcher of the job is given. Pointers are into the job. */
+void job_result(const struct job *job, enum cuzk_job_outcome outcome, struct cuzk_result *out);
+/* Milliseconds between two readings of the clock; 0 if one was not taken. */
+uint64_t job_ms_between(uint64_t from_ns, uint64_t to_ns);
+
+/* After parsing: makes room for the partitions. False without memory: then nothing is changed. */
 bool job_make_partitions(struct job *job, unsigned n);
 
+/* Of the events of the whole job, or of one partition. */
 struct trace_scope job_scope(const struct job *job, struct trace *trace);
+struct trace_scope job_partition_scope(const struct job *job, unsigned partition,
+                                       struct trace *trace);
 
 #endif

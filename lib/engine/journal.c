@@ -30,21 +30,54 @@ struct journal {
     void *probe_context;
 };
 
-static const char schema[] =
-    "PRAGMA journal_mode=WAL;"
-    "PRAGMA synchronous=FULL;"
-    "PRAGMA user_version=1;"
-    "CREATE TABLE IF NOT EXISTS job ("
-    " number INTEGER PRIMARY KEY, request_id TEXT NOT NULL, hash BLOB NOT NULL,"
-    " kind INTEGER NOT NULL, priority INTEGER NOT NULL, state INTEGER NOT NULL,"
-    " starts INTEGER NOT NULL DEFAULT 0, request_bytes INTEGER NOT NULL,"
-    " finished_unix INTEGER, error_status INTEGER, error_text TEXT, proof BLOB,"
-    " queue_ms INTEGER, srs_load_ms INTEGER, synthesis_ms INTEGER, device_ms INTEGER,"
-    " total_ms INTEGER);"
+/* --- The table -------------------------------------------------------------------------------- */
+
+/* The columns of table "job" after its key, the job's number. Each has the name of the member of
+   struct journal_job that it holds: X(name, type in SQL, how it is bound and read, type in C). The
+   first group is written when a job is added, the second one when the job has ended. */
+#define REQUEST_COLUMNS(X)                                                                         \
+    X(request_id, "TEXT NOT NULL", TEXT, const char *)                                             \
+    X(hash, "BLOB NOT NULL", HASH, const uint8_t *)                                                \
+    X(kind, "INTEGER NOT NULL", INTEGER, enum cuzk_proof_kind)                                     \
+    X(priority, "INTEGER NOT NULL", INTEGER, enum cuzk_priority)                                   \
+    X(state, "INTEGER NOT NULL", INTEGER, enum journal_state)                                      \
+    X(starts, "INTEGER NOT NULL DEFAULT 0", INTEGER, unsigned)                                     \
+    X(request_bytes, "INTEGER NOT NULL", INTEGER, uint64_t)
+
+#define RESULT_COLUMNS(X)                                                                          \
+    X(finished_unix, "INTEGER", INTEGER, uint64_t)                                                 \
+    X(error_status, "INTEGER", INTEGER, enum cuzk_status)                                          \
+    X(error_text, "TEXT", TEXT, const char *)                                                      \
+    X(proof, "BLOB", PROOF, const uint8_t *)                                                       \
+    X(queue_ms, "INTEGER", INTEGER, uint64_t)                                                      \
+    X(srs_load_ms, "INTEGER", INTEGER, uint64_t)                                                   \
+    X(synthesis_ms, "INTEGER", INTEGER, uint64_t)                                                  \
+    X(device_ms, "INTEGER", INTEGER, uint64_t)                                                     \
+    X(total_ms, "INTEGER", INTEGER, uint64_t)
+
+#define COLUMNS(X) REQUEST_COLUMNS(X) RESULT_COLUMNS(X)
+
+#define DEFINITION(name, sql, how, type) ", " #name " " sql
+#define NAME(name, sql, how, type) ", " #name
+#define PLACE(name, sql, how, type) ", ?"
+#define ASSIGNMENT(name, sql, how, type) ", " #name " = ?"
+#define INDEX(name, sql, how, type) COLUMN_##name,
+
+/* Of select_jobs. */
+enum { COLUMN_number, COLUMNS(INDEX) };
+
+static const char create_job[] =
+    "CREATE TABLE IF NOT EXISTS job (number INTEGER PRIMARY KEY" COLUMNS(DEFINITION) ")";
+static const char create_counter[] =
     "CREATE TABLE IF NOT EXISTS counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL);"
     "INSERT OR IGNORE INTO counter VALUES ('next_number', 1);";
+static const char select_jobs[] = "SELECT number" COLUMNS(NAME) " FROM job ORDER BY number";
+static const char insert_job[] =
+    "INSERT INTO job (number" REQUEST_COLUMNS(NAME) ") VALUES (?" REQUEST_COLUMNS(PLACE) ")";
+static const char finish_job[] =
+    "UPDATE job SET state = ?" RESULT_COLUMNS(ASSIGNMENT) " WHERE number = ? AND state = ?";
 
-static void probe(struct journal *journal, const char *point)
+static void call_probe(struct journal *journal, const char *point)
 {
     if (journal->probe)
         journal->probe(journal->probe_context, point);
@@ -75,14 +108,14 @@ static enum cuzk_status file_error(struct cuzk_error *err, int saved)
     return full ? CUZK_RESOURCE_EXHAUSTED : CUZK_IO;
 }
 
-/* One statement with its bindings; every step of a function's work goes through here. */
+/* One SQL statement and the number of its parameters that are bound. */
 struct statement {
     struct journal *journal;
     sqlite3_stmt *stmt;
     int bound;
 };
 
-static bool prepare(struct statement *s, struct journal *journal, const char *sql)
+static bool prepare_statement(struct statement *s, struct journal *journal, const char *sql)
 {
     *s = (struct statement){.journal = journal};
     return sqlite3_prepare_v2(journal->db, sql, -1, &s->stmt, NULL) == SQLITE_OK;
@@ -103,7 +136,27 @@ static void bind_blob(struct statement *s, const void *bytes, size_t len)
     sqlite3_bind_blob64(s->stmt, ++s->bound, bytes, len, SQLITE_TRANSIENT);
 }
 
-static enum cuzk_status run(struct statement *s, const char *what, struct cuzk_error *err)
+#define BIND_INTEGER(name) bind_int(s, (uint64_t)job->name);
+#define BIND_TEXT(name) bind_text(s, job->name);
+#define BIND_HASH(name) bind_blob(s, job->name, REQUEST_HASH_BYTES);
+#define BIND_PROOF(name) bind_blob(s, job->name, job->proof_len);
+#define BIND(name, sql, how, type) BIND_##how(name)
+
+static void bind_request(struct statement *s, const struct journal_job *job)
+{
+    bind_int(s, job->number);
+    REQUEST_COLUMNS(BIND)
+}
+
+static void bind_result(struct statement *s, const struct journal_job *job)
+{
+    bind_int(s, (uint64_t)job->state);
+    RESULT_COLUMNS(BIND)
+    bind_int(s, job->number);
+    bind_int(s, JOURNAL_PENDING);
+}
+
+static enum cuzk_status run_statement(struct statement *s, const char *what, struct cuzk_error *err)
 {
     enum cuzk_status status = CUZK_OK;
     if (!s->stmt || sqlite3_step(s->stmt) != SQLITE_DONE)
@@ -112,14 +165,15 @@ static enum cuzk_status run(struct statement *s, const char *what, struct cuzk_e
     return status;
 }
 
-static enum cuzk_status execute(struct journal *journal, const char *sql, struct cuzk_error *err)
+static enum cuzk_status execute_sql(struct journal *journal, const char *sql,
+                                    struct cuzk_error *err)
 {
     if (sqlite3_exec(journal->db, sql, NULL, NULL, NULL) == SQLITE_OK)
         return CUZK_OK;
     return sql_error(journal, "write", err);
 }
 
-/* --- Files ------------------------------------------------------------------------- */
+/* --- Files ------------------------------------------------------------------------------------ */
 
 static void payload_path(const struct journal *journal, uint64_t number,
                          const uint8_t hash[REQUEST_HASH_BYTES], const char *ending,
@@ -140,7 +194,7 @@ static enum cuzk_status sync_folder(const struct journal *journal, struct cuzk_e
                  : CUZK_OK;
 }
 
-/* Is a pending job's request in this file? Names that are not ours are left alone. */
+/* Is this a file of the journal that no pending job needs? Other names are left alone. */
 static bool is_orphan(struct journal *journal, const char *name)
 {
     size_t len = strlen(name);
@@ -153,8 +207,9 @@ static bool is_orphan(struct journal *journal, const char *name)
     number = load_u64_be(bytes);
     struct statement s;
     bool pending = false;
-    if (prepare(&s, journal, "SELECT 1 FROM job WHERE number = ? AND state = 0")) {
+    if (prepare_statement(&s, journal, "SELECT 1 FROM job WHERE number = ? AND state = ?")) {
         bind_int(&s, number);
+        bind_int(&s, JOURNAL_PENDING);
         pending = sqlite3_step(s.stmt) != SQLITE_DONE; /* an error keeps the file */
     }
     sqlite3_finalize(s.stmt);
@@ -172,7 +227,7 @@ static void remove_orphans(struct journal *journal)
     closedir(folder);
 }
 
-/* --- Opening ----------------------------------------------------------------------- */
+/* --- Opening ---------------------------------------------------------------------------------- */
 
 static enum cuzk_status lock_folder(struct journal *journal, struct cuzk_error *err)
 {
@@ -190,8 +245,10 @@ static enum cuzk_status lock_folder(struct journal *journal, struct cuzk_error *
 static enum cuzk_status set_poison_aside(struct journal *journal, struct cuzk_error *err)
 {
     struct statement s;
-    if (!prepare(&s, journal, "SELECT number, hash FROM job WHERE state = 0 AND starts >= ?"))
+    if (!prepare_statement(&s, journal,
+                           "SELECT number, hash FROM job WHERE state = ? AND starts >= ?"))
         return sql_error(journal, "read", err);
+    bind_int(&s, JOURNAL_PENDING);
     bind_int(&s, JOURNAL_STARTS_MAX);
     while (sqlite3_step(s.stmt) == SQLITE_ROW) {
         uint64_t number = (uint64_t)sqlite3_column_int64(s.stmt, 0);
@@ -209,21 +266,24 @@ static enum cuzk_status set_poison_aside(struct journal *journal, struct cuzk_er
                       number, JOURNAL_STARTS_MAX, to);
     }
     sqlite3_finalize(s.stmt);
-    if (!prepare(&s, journal,
-                 "UPDATE job SET state = 2, finished_unix = ?, error_status = ?, error_text = ?"
-                 " WHERE state = 0 AND starts >= ?"))
+    if (!prepare_statement(
+            &s, journal,
+            "UPDATE job SET state = ?, finished_unix = ?, error_status = ?, error_text = ?"
+            " WHERE state = ? AND starts >= ?"))
         return sql_error(journal, "write", err);
+    bind_int(&s, JOURNAL_FAILED);
     bind_int(&s, clock_unix_s());
     bind_int(&s, CUZK_INTERNAL);
     bind_text(&s, "set aside: the daemon died three times while it worked on this job");
+    bind_int(&s, JOURNAL_PENDING);
     bind_int(&s, JOURNAL_STARTS_MAX);
-    return run(&s, "write", err);
+    return run_statement(&s, "write", err);
 }
 
 static enum cuzk_status read_counter(struct journal *journal, struct cuzk_error *err)
 {
     struct statement s;
-    if (!prepare(&s, journal, "SELECT value FROM counter WHERE name = 'next_number'") ||
+    if (!prepare_statement(&s, journal, "SELECT value FROM counter WHERE name = 'next_number'") ||
         sqlite3_step(s.stmt) != SQLITE_ROW) {
         sqlite3_finalize(s.stmt);
         return sql_error(journal, "read the counter", err);
@@ -241,7 +301,10 @@ static enum cuzk_status open_database(struct journal *journal, struct cuzk_error
     if (sqlite3_open_v2(path, &journal->db, flags, NULL) != SQLITE_OK)
         return journal->db ? sql_error(journal, "open", err)
                            : error_set(err, CUZK_NO_MEMORY, "no memory for the journal");
-    TRY(execute(journal, schema, err));
+    TRY(execute_sql(
+        journal, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA user_version=1;", err));
+    TRY(execute_sql(journal, create_job, err));
+    TRY(execute_sql(journal, create_counter, err));
     TRY(set_poison_aside(journal, err));
     TRY(read_counter(journal, err));
     remove_orphans(journal);
@@ -284,50 +347,39 @@ uint64_t journal_next_number(const struct journal *journal)
     return journal->next_number;
 }
 
-/* --- Reading ----------------------------------------------------------------------- */
+/* --- Reading ---------------------------------------------------------------------------------- */
 
-static void read_row(sqlite3_stmt *row, struct journal_job *job)
+#define READ_INTEGER(name, type) job->name = (type)sqlite3_column_int64(row, COLUMN_##name);
+#define READ_TEXT(name, type) job->name = (type)sqlite3_column_text(row, COLUMN_##name);
+#define READ_HASH(name, type)                                                                      \
+    if (sqlite3_column_bytes(row, COLUMN_##name) == REQUEST_HASH_BYTES)                            \
+        job->name = (type)sqlite3_column_blob(row, COLUMN_##name);
+#define READ_PROOF(name, type)                                                                     \
+    job->name = (type)sqlite3_column_blob(row, COLUMN_##name);                                     \
+    job->proof_len = (size_t)sqlite3_column_bytes(row, COLUMN_##name);
+#define READ(name, sql, how, type) READ_##how(name, type)
+
+/* False: the row is not one of ours. */
+static bool read_row(sqlite3_stmt *row, struct journal_job *job)
 {
-    uint64_t now = clock_unix_s();
-    uint64_t finished = (uint64_t)sqlite3_column_int64(row, 7);
-    const char *error = (const char *)sqlite3_column_text(row, 9);
-    *job = (struct journal_job){
-        .number = (uint64_t)sqlite3_column_int64(row, 0),
-        .request_id = (const char *)sqlite3_column_text(row, 1),
-        .hash = sqlite3_column_blob(row, 2),
-        .kind = (enum cuzk_proof_kind)sqlite3_column_int(row, 3),
-        .priority = (enum cuzk_priority)sqlite3_column_int(row, 4),
-        .state = (enum journal_state)sqlite3_column_int(row, 5),
-        .starts = (unsigned)sqlite3_column_int(row, 6),
-        .age_ms = now > finished ? (now - finished) * 1000 : 0,
-        .error_status = (enum cuzk_status)sqlite3_column_int(row, 8),
-        .error_text = error ? error : "",
-        .proof = sqlite3_column_blob(row, 10),
-        .proof_len = (size_t)sqlite3_column_bytes(row, 10),
-        .queue_ms = (uint64_t)sqlite3_column_int64(row, 11),
-        .srs_load_ms = (uint64_t)sqlite3_column_int64(row, 12),
-        .synthesis_ms = (uint64_t)sqlite3_column_int64(row, 13),
-        .device_ms = (uint64_t)sqlite3_column_int64(row, 14),
-        .total_ms = (uint64_t)sqlite3_column_int64(row, 15),
-        .request_bytes = (uint64_t)sqlite3_column_int64(row, 16),
-    };
+    *job = (struct journal_job){.number = (uint64_t)sqlite3_column_int64(row, COLUMN_number)};
+    COLUMNS(READ)
+    if (!job->error_text)
+        job->error_text = "";
+    return job->request_id && job->hash;
 }
 
 enum cuzk_status journal_visit(struct journal *journal, journal_visit_fn *visit, void *context,
                                struct cuzk_error *err)
 {
     struct statement s;
-    if (!prepare(&s, journal,
-                 "SELECT number, request_id, hash, kind, priority, state, starts, finished_unix,"
-                 " error_status, error_text, proof, queue_ms, srs_load_ms, synthesis_ms,"
-                 " device_ms, total_ms, request_bytes FROM job ORDER BY number"))
+    if (!prepare_statement(&s, journal, select_jobs))
         return sql_error(journal, "read", err);
     enum cuzk_status status = CUZK_OK;
     int step = SQLITE_DONE;
     while (status == CUZK_OK && (step = sqlite3_step(s.stmt)) == SQLITE_ROW) {
         struct journal_job job;
-        read_row(s.stmt, &job);
-        if (job.request_id && job.hash && sqlite3_column_bytes(s.stmt, 2) == REQUEST_HASH_BYTES)
+        if (read_row(s.stmt, &job))
             status = visit(context, &job, err);
     }
     if (status == CUZK_OK && step != SQLITE_DONE)
@@ -355,31 +407,33 @@ enum cuzk_status journal_read(struct journal *journal, uint64_t number, const ch
     return request_decode(request_id, priority, bytes, len, out, err);
 }
 
-/* --- Writing ----------------------------------------------------------------------- */
+/* --- Writing ---------------------------------------------------------------------------------- */
 
 static enum cuzk_status insert_row(struct journal *journal, uint64_t number,
                                    const struct request *request, struct cuzk_error *err)
 {
+    const struct journal_job job = {
+        .number = number,
+        .request_id = request->id,
+        .hash = request->hash,
+        .kind = request->kind,
+        .priority = request->priority,
+        .state = JOURNAL_PENDING,
+        .request_bytes = request->encoded_len,
+    };
     struct statement s;
-    TRY(execute(journal, "BEGIN IMMEDIATE", err));
-    prepare(&s, journal,
-            "INSERT INTO job (number, request_id, hash, kind, priority, state, request_bytes)"
-            " VALUES (?, ?, ?, ?, ?, 0, ?)");
-    bind_int(&s, number);
-    bind_text(&s, request->id);
-    bind_blob(&s, request->hash, REQUEST_HASH_BYTES);
-    bind_int(&s, (uint64_t)request->kind);
-    bind_int(&s, (uint64_t)request->priority);
-    bind_int(&s, request->encoded_len);
-    enum cuzk_status status = run(&s, "add a job", err);
+    TRY(execute_sql(journal, "BEGIN IMMEDIATE", err));
+    prepare_statement(&s, journal, insert_job);
+    bind_request(&s, &job);
+    enum cuzk_status status = run_statement(&s, "add a job", err);
     if (status == CUZK_OK) {
-        prepare(&s, journal,
-                "UPDATE counter SET value = max(value, ? + 1) WHERE name = 'next_number'");
+        prepare_statement(
+            &s, journal, "UPDATE counter SET value = max(value, ? + 1) WHERE name = 'next_number'");
         bind_int(&s, number);
-        status = run(&s, "count", err);
+        status = run_statement(&s, "count", err);
     }
     if (status == CUZK_OK)
-        status = execute(journal, "COMMIT", err);
+        status = execute_sql(journal, "COMMIT", err);
     if (status != CUZK_OK)
         sqlite3_exec(journal->db, "ROLLBACK", NULL, NULL, NULL);
     return status;
@@ -390,7 +444,7 @@ enum cuzk_status journal_add(struct journal *journal, uint64_t number,
 {
     char path[PATH_MAX];
     payload_path(journal, number, request->hash, "", path);
-    probe(journal, "before file");
+    call_probe(journal, "before file");
     errno = 0;
     if (file_write(path, request->encoded, request->encoded_len, err) != CUZK_OK) {
         enum cuzk_status status = file_error(err, errno);
@@ -398,7 +452,7 @@ enum cuzk_status journal_add(struct journal *journal, uint64_t number,
         return status;
     }
     enum cuzk_status status = sync_folder(journal, err);
-    probe(journal, "before row");
+    call_probe(journal, "before row");
     if (status == CUZK_OK) {
         pthread_mutex_lock(&journal->mutex);
         status = insert_row(journal, number, request, err);
@@ -406,7 +460,7 @@ enum cuzk_status journal_add(struct journal *journal, uint64_t number,
     }
     if (status != CUZK_OK)
         unlink(path);
-    probe(journal, "after row");
+    call_probe(journal, "after row");
     return status;
 }
 
@@ -414,15 +468,16 @@ enum cuzk_status journal_start(struct journal *journal, uint64_t number, int del
                                struct cuzk_error *err)
 {
     struct statement s;
-    probe(journal, "before start");
+    call_probe(journal, "before start");
     pthread_mutex_lock(&journal->mutex);
-    prepare(&s, journal,
-            "UPDATE job SET starts = max(0, starts + ?) WHERE number = ? AND state = 0");
+    prepare_statement(&s, journal,
+                      "UPDATE job SET starts = max(0, starts + ?) WHERE number = ? AND state = ?");
     sqlite3_bind_int(s.stmt, ++s.bound, delta);
     bind_int(&s, number);
-    enum cuzk_status status = run(&s, "count a start", err);
+    bind_int(&s, JOURNAL_PENDING);
+    enum cuzk_status status = run_statement(&s, "count a start", err);
     pthread_mutex_unlock(&journal->mutex);
-    probe(journal, "after start");
+    call_probe(journal, "after start");
     return status;
 }
 
@@ -431,26 +486,13 @@ enum cuzk_status journal_finish(struct journal *journal, const struct journal_jo
 {
     struct statement s;
     char path[PATH_MAX];
-    probe(journal, "before finish");
+    call_probe(journal, "before finish");
     pthread_mutex_lock(&journal->mutex);
-    prepare(&s, journal,
-            "UPDATE job SET state = ?, finished_unix = ?, error_status = ?, error_text = ?,"
-            " proof = ?, queue_ms = ?, srs_load_ms = ?, synthesis_ms = ?, device_ms = ?,"
-            " total_ms = ? WHERE number = ? AND state = 0");
-    bind_int(&s, (uint64_t)job->state);
-    bind_int(&s, clock_unix_s());
-    bind_int(&s, (uint64_t)job->error_status);
-    bind_text(&s, job->error_text);
-    bind_blob(&s, job->proof, job->proof_len);
-    bind_int(&s, job->queue_ms);
-    bind_int(&s, job->srs_load_ms);
-    bind_int(&s, job->synthesis_ms);
-    bind_int(&s, job->device_ms);
-    bind_int(&s, job->total_ms);
-    bind_int(&s, job->number);
-    enum cuzk_status status = run(&s, "record a result", err);
+    prepare_statement(&s, journal, finish_job);
+    bind_result(&s, job);
+    enum cuzk_status status = run_statement(&s, "record a result", err);
     pthread_mutex_unlock(&journal->mutex);
-    probe(journal, "after finish");
+    call_probe(journal, "after finish");
     if (status == CUZK_OK) {
         payload_path(journal, job->number, job->hash, "", path);
         unlink(path);
@@ -462,15 +504,16 @@ enum cuzk_status journal_forget(struct journal *journal, const uint64_t *numbers
                                 struct cuzk_error *err)
 {
     pthread_mutex_lock(&journal->mutex);
-    enum cuzk_status status = execute(journal, "BEGIN IMMEDIATE", err);
+    enum cuzk_status status = execute_sql(journal, "BEGIN IMMEDIATE", err);
     for (size_t i = 0; i < n && status == CUZK_OK; i++) {
         struct statement s;
-        prepare(&s, journal, "DELETE FROM job WHERE number = ? AND state <> 0");
+        prepare_statement(&s, journal, "DELETE FROM job WHERE number = ? AND state <> ?");
         bind_int(&s, numbers[i]);
-        status = run(&s, "forget a job", err);
+        bind_int(&s, JOURNAL_PENDING);
+        status = run_statement(&s, "forget a job", err);
     }
     if (status == CUZK_OK)
-        status = execute(journal, "COMMIT", err);
+        status = execute_sql(journal, "COMMIT", err);
     if (status != CUZK_OK)
         sqlite3_exec(journal->db, "ROLLBACK", NULL, NULL, NULL);
     pthread_mutex_unlock(&journal->mutex);

@@ -1,33 +1,33 @@
 /* The engine's state as Prometheus text (exposition format 0.0.4). Units are in the names; counters
    end in _total. The names that the Rust cuzk has are kept. */
-#include "engine/core.h"
+#include "engine/public.h"
 
 #include "base/mem.h"
 #include "base/text.h"
 
 #include <inttypes.h>
 
-static void head(struct text *text, const char *name, const char *type, const char *help)
+static void add_head(struct text *text, const char *name, const char *type, const char *help)
 {
     text_add(text, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-static void number(struct text *text, const char *name, const char *type, const char *help,
-                   uint64_t value)
+static void add_number(struct text *text, const char *name, const char *type, const char *help,
+                       uint64_t value)
 {
-    head(text, name, type, help);
+    add_head(text, name, type, help);
     text_add(text, "%s %" PRIu64 "\n", name, value);
 }
 
-static void seconds(struct text *text, const char *name, const char *type, const char *help,
-                    uint64_t ns)
+static void add_seconds(struct text *text, const char *name, const char *type, const char *help,
+                        uint64_t ns)
 {
-    head(text, name, type, help);
+    add_head(text, name, type, help);
     text_add(text, "%s %.6f\n", name, (double)ns / 1e9);
 }
 
 /* A label's value: backslash, quote and newline are escaped, other control characters dropped. */
-static void label(struct text *text, const char *key, const char *value)
+static void add_label(struct text *text, const char *key, const char *value)
 {
     text_add(text, "%s=\"", key);
     for (; *value; value++) {
@@ -46,32 +46,31 @@ static const char *kind_label(unsigned k)
     return request_kind_label((enum cuzk_proof_kind)(k + 1));
 }
 
-static void add_proofs(struct text *text, const struct cuzk_snapshot *s,
-                       const struct core_stats *stats)
+static void add_proofs(struct text *text, const struct cuzk_snapshot *s, const struct stats *stats)
 {
-    number(text, "cuzk_proofs_completed_total", "counter", "Jobs that ended with a verified proof.",
-           s->completed);
-    number(text, "cuzk_proofs_failed_total", "counter", "Jobs that failed.", s->failed);
-    number(text, "cuzk_proofs_cancelled_total", "counter", "Jobs that were cancelled.",
-           s->cancelled);
-    head(text, "cuzk_proofs_completed", "counter",
-         "Jobs that ended with a verified proof, by kind.");
-    for (unsigned k = 0; k < 4; k++)
+    add_number(text, "cuzk_proofs_completed_total", "counter",
+               "Jobs that ended with a verified proof.", s->completed);
+    add_number(text, "cuzk_proofs_failed_total", "counter", "Jobs that failed.", s->failed);
+    add_number(text, "cuzk_proofs_cancelled_total", "counter", "Jobs that were cancelled.",
+               s->cancelled);
+    add_head(text, "cuzk_proofs_completed", "counter",
+             "Jobs that ended with a verified proof, by kind.");
+    for (unsigned k = 0; k < REQUEST_KINDS; k++)
         text_add(text, "cuzk_proofs_completed{proof_kind=\"%s\"} %" PRIu64 "\n", kind_label(k),
                  stats->kind[k].completed);
-    head(text, "cuzk_proofs_failed", "counter", "Jobs that failed, by kind.");
-    for (unsigned k = 0; k < 4; k++)
+    add_head(text, "cuzk_proofs_failed", "counter", "Jobs that failed, by kind.");
+    for (unsigned k = 0; k < REQUEST_KINDS; k++)
         text_add(text, "cuzk_proofs_failed{proof_kind=\"%s\"} %" PRIu64 "\n", kind_label(k),
                  stats->kind[k].failed);
-    head(text, "cuzk_proof_duration_seconds", "histogram",
-         "Time from acceptance to the verified proof.");
-    for (unsigned k = 0; k < 4; k++) {
-        const struct core_kind_stats *kind = &stats->kind[k];
-        for (unsigned b = 0; b + 1 < CORE_BUCKETS; b++)
+    add_head(text, "cuzk_proof_duration_seconds", "histogram",
+             "Time from acceptance to the verified proof.");
+    for (unsigned k = 0; k < REQUEST_KINDS; k++) {
+        const struct stats_kind *kind = &stats->kind[k];
+        for (unsigned b = 0; b + 1 < STATS_BUCKETS; b++)
             text_add(text,
                      "cuzk_proof_duration_seconds_bucket{proof_kind=\"%s\",le=\"%g\"} %" PRIu64
                      "\n",
-                     kind_label(k), core_buckets[b], kind->bucket[b]);
+                     kind_label(k), stats_bounds[b], kind->bucket[b]);
         text_add(text,
                  "cuzk_proof_duration_seconds_bucket{proof_kind=\"%s\",le=\"+Inf\"} %" PRIu64 "\n",
                  kind_label(k), kind->completed);
@@ -82,101 +81,99 @@ static void add_proofs(struct text *text, const struct cuzk_snapshot *s,
     }
 }
 
-static void add_queue(struct text *text, const struct cuzk_snapshot *s,
-                      const struct core_stats *stats)
+static void add_queue(struct text *text, const struct cuzk_snapshot *s, const struct stats *stats)
 {
-    number(text, "cuzk_uptime_seconds", "gauge", "Seconds since the engine was opened.",
-           s->uptime_ms / 1000);
-    number(text, "cuzk_queue_depth", "gauge", "Jobs that have not begun.", stats->queued);
-    number(text, "cuzk_running_jobs", "gauge", "Jobs that have begun and not ended.",
-           stats->running);
-    number(text, "cuzk_draining", "gauge", "1 while no new jobs are taken.", s->draining);
-    number(text, "cuzk_synthesis_active", "gauge", "Partitions being synthesized.",
-           s->synthesis_active);
-    head(text, "cuzk_jobs_refused_total", "counter", "Jobs refused at submission, by reason.");
+    add_number(text, "cuzk_uptime_seconds", "gauge", "Seconds since the engine was opened.",
+               s->uptime_ms / 1000);
+    add_number(text, "cuzk_queue_depth", "gauge", "Jobs that have not begun.", stats->queued);
+    add_number(text, "cuzk_running_jobs", "gauge", "Jobs that have begun and not ended.",
+               stats->running);
+    add_number(text, "cuzk_draining", "gauge", "1 while no new jobs are taken.", s->draining);
+    add_number(text, "cuzk_synthesis_active", "gauge", "Partitions being synthesized.",
+               s->synthesis_active);
+    add_head(text, "cuzk_jobs_refused_total", "counter", "Jobs refused at submission, by reason.");
     text_add(text, "cuzk_jobs_refused_total{reason=\"queue_full\"} %" PRIu64 "\n",
              stats->rejected_full);
     text_add(text, "cuzk_jobs_refused_total{reason=\"memory_budget\"} %" PRIu64 "\n",
              stats->rejected_budget);
-    number(text, "cuzk_preemptions_total", "counter",
-           "Partitions that passed a ready one of an older job of a lower priority.",
-           stats->preemptions);
-    seconds(text, "cuzk_queue_wait_seconds_total", "counter", "Time that begun jobs had waited.",
-            stats->queue_wait_ns);
+    add_number(text, "cuzk_preemptions_total", "counter",
+               "Partitions that passed a ready one of an older job of a lower priority.",
+               stats->preemptions);
+    add_seconds(text, "cuzk_queue_wait_seconds_total", "counter",
+                "Time that begun jobs had waited.", stats->queue_wait_ns);
 }
 
-static void add_work(struct text *text, const struct core_stats *stats)
+static void add_work(struct text *text, const struct stats *stats)
 {
-    number(text, "cuzk_partitions_proved_total", "counter", "Partitions proved and verified.",
-           stats->partitions);
-    number(text, "cuzk_invalid_proofs_total", "counter",
-           "Proofs that our own verifier did not accept; none of them left the process.",
-           stats->invalid_proofs);
-    number(text, "cuzk_device_faults_total", "counter", "Failures that a device reported.",
-           stats->device_faults);
-    number(text, "cuzk_partitions_redone_total", "counter",
-           "Partitions done again after an invalid proof or a device fault.", stats->redone);
-    seconds(text, "cuzk_synthesis_seconds_total", "counter", "Time of synthesis workers.",
-            stats->synthesis_ns);
-    seconds(text, "cuzk_verify_seconds_total", "counter", "Time of verification.",
-            stats->verify_ns);
-    seconds(text, "cuzk_srs_load_seconds_total", "counter", "Time of loading parameters.",
-            stats->srs_load_ns);
-    number(text, "cuzk_srs_loads_total", "counter", "Loads of parameters.", stats->srs_loads);
-    number(text, "cuzk_journal_failures_total", "counter",
-           "Results that could not be written to the journal.", stats->journal_failures);
-    number(text, "cuzk_development_parameters", "gauge",
-           "1 if insecure development parameters were loaded.", stats->dev);
-    number(text, "cuzk_simulated", "gauge", "1 if the backend only simulates.", stats->simulated);
+    add_number(text, "cuzk_partitions_proved_total", "counter", "Partitions proved and verified.",
+               stats->partitions);
+    add_number(text, "cuzk_invalid_proofs_total", "counter",
+               "Proofs that our own verifier did not accept; none of them left the process.",
+               stats->invalid_proofs);
+    add_number(text, "cuzk_device_faults_total", "counter", "Failures that a device reported.",
+               stats->device_faults);
+    add_number(text, "cuzk_partitions_redone_total", "counter",
+               "Partitions done again after an invalid proof or a device fault.", stats->redone);
+    add_seconds(text, "cuzk_synthesis_seconds_total", "counter", "Time of synthesis workers.",
+                stats->synthesis_ns);
+    add_seconds(text, "cuzk_verify_seconds_total", "counter", "Time of verification.",
+                stats->verify_ns);
+    add_seconds(text, "cuzk_srs_load_seconds_total", "counter", "Time of loading parameters.",
+                stats->srs_load_ns);
+    add_number(text, "cuzk_srs_loads_total", "counter", "Loads of parameters.", stats->srs_loads);
+    add_number(text, "cuzk_journal_failures_total", "counter",
+               "Results that could not be written to the journal.", stats->journal_failures);
+    add_number(text, "cuzk_development_parameters", "gauge",
+               "1 if insecure development parameters were loaded.", stats->dev);
+    add_number(text, "cuzk_simulated", "gauge", "1 if the backend only simulates.",
+               stats->simulated);
 }
 
-static void device_head(struct text *text, const char *name, const struct cuzk_device_status *d)
+static void add_device_head(struct text *text, const char *name, const struct cuzk_device_status *d)
 {
     text_add(text, "%s{device=\"%u\",", name, d->ordinal);
-    label(text, "name", d->name);
+    add_label(text, "name", d->name);
     text_add(text, "} ");
 }
 
-static void add_devices(struct text *text, const struct cuzk_snapshot *s,
-                        const struct core_stats *stats)
+static void add_devices(struct text *text, const struct cuzk_snapshot *s, const struct stats *stats)
 {
-    number(text, "cuzk_gpu_workers", "gauge", "Devices in use.", s->n_devices);
-    head(text, "cuzk_device_busy_seconds_total", "counter",
-         "Time that partitions were on the device.");
+    add_number(text, "cuzk_gpu_workers", "gauge", "Devices in use.", s->n_devices);
+    add_head(text, "cuzk_device_busy_seconds_total", "counter",
+             "Time that partitions were on the device.");
     for (size_t i = 0; i < s->n_devices; i++) {
-        device_head(text, "cuzk_device_busy_seconds_total", &s->devices[i]);
+        add_device_head(text, "cuzk_device_busy_seconds_total", &s->devices[i]);
         text_add(text, "%.6f\n", (double)stats->device_busy_ns[i] / 1e9);
     }
-    head(text, "cuzk_device_failures_total", "counter",
-         "Failures that the device is to blame for.");
+    add_head(text, "cuzk_device_failures_total", "counter",
+             "Failures that the device is to blame for.");
     for (size_t i = 0; i < s->n_devices; i++) {
-        device_head(text, "cuzk_device_failures_total", &s->devices[i]);
+        add_device_head(text, "cuzk_device_failures_total", &s->devices[i]);
         text_add(text, "%" PRIu64 "\n", stats->device_failures[i]);
     }
-    head(text, "cuzk_device_quarantined", "gauge", "1 if the device gets no more work.");
+    add_head(text, "cuzk_device_quarantined", "gauge", "1 if the device gets no more work.");
     for (size_t i = 0; i < s->n_devices; i++) {
-        device_head(text, "cuzk_device_quarantined", &s->devices[i]);
+        add_device_head(text, "cuzk_device_quarantined", &s->devices[i]);
         text_add(text, "%d\n", s->devices[i].quarantined);
     }
-    head(text, "cuzk_device_memory_free_bytes", "gauge", "Free memory of the device.");
+    add_head(text, "cuzk_device_memory_free_bytes", "gauge", "Free memory of the device.");
     for (size_t i = 0; i < s->n_devices; i++) {
-        device_head(text, "cuzk_device_memory_free_bytes", &s->devices[i]);
+        add_device_head(text, "cuzk_device_memory_free_bytes", &s->devices[i]);
         text_add(text, "%" PRIu64 "\n", s->devices[i].memory_free_bytes);
     }
 }
 
-static void add_memory(struct text *text, const struct cuzk_snapshot *s,
-                       const struct core_stats *stats)
+static void add_memory(struct text *text, const struct cuzk_snapshot *s, const struct stats *stats)
 {
-    number(text, "cuzk_memory_budget_bytes", "gauge", "Memory budget.", s->memory_budget_bytes);
-    number(text, "cuzk_memory_used_bytes", "gauge", "Taken of the memory budget.",
-           s->memory_used_bytes);
-    number(text, "cuzk_memory_peak_bytes", "gauge", "Most that was ever taken of the budget.",
-           stats->budget_peak);
-    head(text, "cuzk_srs_loaded_bytes", "gauge", "Loaded parameters.");
+    add_number(text, "cuzk_memory_budget_bytes", "gauge", "Memory budget.", s->memory_budget_bytes);
+    add_number(text, "cuzk_memory_used_bytes", "gauge", "Taken of the memory budget.",
+               s->memory_used_bytes);
+    add_number(text, "cuzk_memory_peak_bytes", "gauge", "Most that was ever taken of the budget.",
+               stats->budget_peak);
+    add_head(text, "cuzk_srs_loaded_bytes", "gauge", "Loaded parameters.");
     for (size_t i = 0; i < s->n_srs; i++) {
         text_add(text, "cuzk_srs_loaded_bytes{");
-        label(text, "circuit", s->srs[i].circuit_id);
+        add_label(text, "circuit", s->srs[i].circuit_id);
         text_add(text, "} %" PRIu64 "\n", s->srs[i].bytes);
     }
 }
@@ -184,8 +181,8 @@ static void add_memory(struct text *text, const struct cuzk_snapshot *s,
 char *cuzk_engine_metrics_text(struct cuzk_engine *engine)
 {
     struct cuzk_snapshot snapshot;
-    struct core_stats stats;
-    if (engine_look(engine, &snapshot, &stats, NULL) != CUZK_OK)
+    struct stats stats;
+    if (public_look(engine, &snapshot, &stats, NULL) != CUZK_OK)
         return NULL;
     struct text text = {0};
     add_proofs(&text, &snapshot, &stats);

@@ -9,8 +9,8 @@ static bool is_critical(const struct pipeline_job *job)
     return job->entry.priority >= CUZK_PRIORITY_CRITICAL;
 }
 
-static void move(struct pipeline *pipeline, struct pipeline_job *job, unsigned partition,
-                 enum partition_state from, enum partition_state to)
+static void move_partition(struct pipeline *pipeline, struct pipeline_job *job, unsigned partition,
+                           enum partition_state from, enum partition_state to)
 {
     struct pipeline_partition *p = &job->partitions[partition];
     CHECK(p->state == from && job->count[from] > 0 && pipeline->count[from] > 0);
@@ -104,7 +104,7 @@ bool pipeline_pick_synthesis(const struct pipeline *pipeline, struct pipeline_pi
 
 void pipeline_start_synthesis(struct pipeline *pipeline, const struct pipeline_pick *pick)
 {
-    move(pipeline, pick->job, pick->partition, PARTITION_WAITING, PARTITION_SYNTHESIZING);
+    move_partition(pipeline, pick->job, pick->partition, PARTITION_WAITING, PARTITION_SYNTHESIZING);
 }
 
 enum partition_state pipeline_synthesized(struct pipeline *pipeline, struct pipeline_job *job,
@@ -112,12 +112,12 @@ enum partition_state pipeline_synthesized(struct pipeline *pipeline, struct pipe
 {
     bool room = is_critical(job) || pipeline->count[PARTITION_READY] < pipeline->limits.lookahead;
     enum partition_state state = room ? PARTITION_READY : PARTITION_BLOCKED;
-    move(pipeline, job, partition, PARTITION_SYNTHESIZING, state);
+    move_partition(pipeline, job, partition, PARTITION_SYNTHESIZING, state);
     return state;
 }
 
-/* The least loaded device that may take this partition. One that is quarantined, or has failed it,
-   is only taken when no other one has the circuit. */
+/* The least loaded device that may take this partition. A device that is quarantined, or has failed
+   the partition, is only taken when no other device has the circuit. */
 static bool find_device(const struct pipeline *pipeline, const struct pipeline_job *job,
                         unsigned partition, unsigned *device)
 {
@@ -156,8 +156,7 @@ bool pipeline_pick_proving(const struct pipeline *pipeline, struct pipeline_pick
     return false;
 }
 
-/* Is there an older job of a lesser class with a synthesized partition, in the channel or at its
-   door? */
+/* Is there an older job of a lower priority with a synthesized partition, READY or BLOCKED? */
 static bool passes_another(const struct pipeline *pipeline, const struct pipeline_job *job)
 {
     for (size_t i = queue_rank(&pipeline->queue, &job->entry); i < pipeline->queue.len; i++) {
@@ -173,7 +172,7 @@ void pipeline_start_proving(struct pipeline *pipeline, const struct pipeline_pic
 {
     if (passes_another(pipeline, pick->job))
         pipeline->preemptions++;
-    move(pipeline, pick->job, pick->partition, PARTITION_READY, PARTITION_PROVING);
+    move_partition(pipeline, pick->job, pick->partition, PARTITION_READY, PARTITION_PROVING);
     pick->job->partitions[pick->partition].device = pick->device;
     pipeline->proving[pick->device]++;
 }
@@ -187,7 +186,7 @@ bool pipeline_unblock(struct pipeline *pipeline, struct pipeline_pick *pick)
         struct pipeline_job *job = pipeline->queue.entries[i]->owner;
         if (find_partition(job, PARTITION_BLOCKED, &pick->partition)) {
             pick->job = job;
-            move(pipeline, job, pick->partition, PARTITION_BLOCKED, PARTITION_READY);
+            move_partition(pipeline, job, pick->partition, PARTITION_BLOCKED, PARTITION_READY);
             return true;
         }
     }
@@ -199,19 +198,19 @@ void pipeline_proved(struct pipeline *pipeline, struct pipeline_job *job, unsign
     unsigned device = job->partitions[partition].device;
     CHECK(pipeline->proving[device] > 0);
     pipeline->proving[device]--;
-    move(pipeline, job, partition, PARTITION_PROVING, PARTITION_PROVED);
+    move_partition(pipeline, job, partition, PARTITION_PROVING, PARTITION_PROVED);
 }
 
 void pipeline_verified(struct pipeline *pipeline, struct pipeline_job *job, unsigned partition)
 {
-    move(pipeline, job, partition, PARTITION_PROVED, PARTITION_VERIFIED);
+    move_partition(pipeline, job, partition, PARTITION_PROVED, PARTITION_VERIFIED);
 }
 
 void pipeline_redo(struct pipeline *pipeline, struct pipeline_job *job, unsigned partition)
 {
     struct pipeline_partition *p = &job->partitions[partition];
     p->avoid |= UINT64_C(1) << p->device;
-    move(pipeline, job, partition, PARTITION_PROVED, PARTITION_WAITING);
+    move_partition(pipeline, job, partition, PARTITION_PROVED, PARTITION_WAITING);
 }
 
 bool pipeline_quarantine(struct pipeline *pipeline, unsigned device)
@@ -235,7 +234,7 @@ bool pipeline_wants_parse(const struct pipeline *pipeline, enum cuzk_priority pr
     for (size_t i = 0; i < pipeline->queue.len; i++) {
         const struct pipeline_job *job = pipeline->queue.entries[i]->owner;
         if (job->entry.priority < (int)priority)
-            break; /* lesser jobs do not keep this one back */
+            break; /* jobs of a lower priority do not count */
         if (job->ready && job->count[PARTITION_WAITING] == job->n_partitions)
             ahead++;
     }

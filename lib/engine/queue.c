@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static bool before(const struct queue_entry *a, const struct queue_entry *b)
+static bool is_before(const struct queue_entry *a, const struct queue_entry *b)
 {
     return a->priority != b->priority ? a->priority > b->priority : a->age < b->age;
 }
@@ -16,7 +16,7 @@ size_t queue_rank(const struct queue *queue, const struct queue_entry *entry)
     size_t high = queue->len;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (before(queue->entries[middle], entry))
+        if (is_before(queue->entries[middle], entry))
             low = middle + 1;
         else
             high = middle;
@@ -26,10 +26,8 @@ size_t queue_rank(const struct queue *queue, const struct queue_entry *entry)
 
 bool queue_insert(struct queue *queue, struct queue_entry *entry)
 {
-    void *entries = queue->entries;
-    if (!mem_reserve(&entries, &queue->capacity, queue->len + 1, sizeof *queue->entries))
+    if (!MEM_GROW(queue->entries, queue->capacity, queue->len + 1))
         return false;
-    queue->entries = entries;
     size_t at = queue_rank(queue, entry);
     memmove(queue->entries + at + 1, queue->entries + at,
             (queue->len - at) * sizeof *queue->entries);

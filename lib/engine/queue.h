@@ -1,5 +1,5 @@
-/* Jobs in the order in which they are served: strictly by priority class, inside a class the oldest
-   first. Belongs to one thread. */
+/* Jobs in the order in which they are served: strictly by priority, and of one priority the oldest
+   first. Belongs to one thread. Private to lib/engine. */
 #ifndef ENGINE_QUEUE_H
 #define ENGINE_QUEUE_H
 
@@ -13,17 +13,17 @@ struct queue_entry {
     void *owner;
 };
 
-/* Zero-initialise; free with queue_free. Entries belong to the caller. */
+/* Zero-initialise, free with queue_free. The entries belong to the caller. */
 struct queue {
     struct queue_entry **entries;
     size_t len;
     size_t capacity;
 };
 
-/* false without memory. */
+/* False without memory. */
 bool queue_insert(struct queue *queue, struct queue_entry *entry);
 void queue_remove(struct queue *queue, const struct queue_entry *entry);
-/* Number of entries that are served before this one, which may not be in the queue yet. */
+/* The number of entries that are served before this one, which need not be in the queue. */
 size_t queue_rank(const struct queue *queue, const struct queue_entry *entry);
 void queue_free(struct queue *queue);
 

@@ -119,7 +119,7 @@ static enum cuzk_status check_request(const struct cuzk_request *from, size_t *t
     return check_payloads(from, total, err);
 }
 
-static void encode(uint8_t *to, const struct cuzk_request *from)
+static void encode_request(uint8_t *to, const struct cuzk_request *from)
 {
     const uint8_t *fields[4] = {from->randomness, from->comm_r_old, from->comm_r_new,
                                 from->comm_d_new};
@@ -223,7 +223,7 @@ enum cuzk_status request_copy(const struct cuzk_request *from, struct request **
     uint8_t *encoded = mem_alloc(len, 1);
     if (!encoded)
         return error_set(err, CUZK_NO_MEMORY, "no memory for a request of %zu bytes", len);
-    encode(encoded, from);
+    encode_request(encoded, from);
     enum cuzk_priority priority =
         from->priority >= CUZK_PRIORITY_LOW && from->priority <= CUZK_PRIORITY_CRITICAL
             ? from->priority

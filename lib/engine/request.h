@@ -6,6 +6,7 @@
 
 enum {
     REQUEST_HASH_BYTES = 32,
+    REQUEST_KINDS = CUZK_WINNING_POST,     /* proof kinds; the first one is 1 */
     REQUEST_PAYLOADS_MAX = 4096,           /* a WindowPoSt partition has at most 2,349 sectors */
     REQUEST_PAYLOAD_BYTES_MAX = 256 << 20, /* all payloads together */
 };
@@ -15,11 +16,11 @@ struct request_payload {
     size_t len;
 };
 
-/* All of what a client asked for, in one block. `encoded` is the canonical form of every field and
-   payload, except the id and the priority, which say how a proof is asked for and not which one.
-   Its SHA-256 is the request's identity, and its bytes are the journal's payload file. */
+/* All that a client asked for. `encoded` is the canonical form of every field and payload, except
+   the id and the priority: these two do not say which proof is asked for. The SHA-256 of `encoded`
+   is the request's identity, and its bytes are the journal's payload file. */
 struct request {
-    char id[CUZK_REQUEST_ID_MAX + 1]; /* "" : the client gave none */
+    char id[CUZK_REQUEST_ID_MAX + 1]; /* "": the client gave none */
     enum cuzk_priority priority;      /* never DEFAULT */
     uint8_t hash[REQUEST_HASH_BYTES];
     uint8_t *encoded;
@@ -37,12 +38,13 @@ struct request {
     size_t n_payloads;
 };
 
-/* Checks lengths, the id's characters and the enumerations, and copies. CUZK_INVALID_ARGUMENT names
-   the field; CUZK_RESOURCE_EXHAUSTED the limit. Free with request_release. */
+/* Checks lengths, the id's characters and the enumerations, and copies everything. Free the result
+   with request_release. CUZK_INVALID_ARGUMENT names the field, CUZK_RESOURCE_EXHAUSTED the
+   limit. */
 enum cuzk_status request_copy(const struct cuzk_request *from, struct request **out,
                               struct cuzk_error *err);
 
-/* From the journal. Takes `encoded` (mem_alloc'ed) over, in failure too. */
+/* A request from the journal. Takes over `encoded`, which is from mem_alloc, even in failure. */
 enum cuzk_status request_decode(const char *id, enum cuzk_priority priority, uint8_t *encoded,
                                 size_t encoded_len, struct request **out, struct cuzk_error *err);
 void request_release(struct request *request);

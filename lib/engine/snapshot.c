@@ -1,11 +1,11 @@
-/* Copies of the engine's state for those who look at it. */
+#include "engine/snapshot.h"
+
 #include "engine/core.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const char *partition_text(const struct job *job, unsigned p)
@@ -50,14 +50,14 @@ static bool copy_job(struct cuzk_job_status *out, const struct job *job, uint64_
     return true;
 }
 
-static bool copy_jobs(const struct cuzk_engine *engine, struct cuzk_snapshot *out, uint64_t now_ns)
+static bool copy_jobs(const struct core *core, struct cuzk_snapshot *out, uint64_t now_ns)
 {
-    out->jobs = mem_zalloc(engine->pipeline.queue.len, sizeof *out->jobs);
+    out->jobs = mem_zalloc(core->pipeline.queue.len, sizeof *out->jobs);
     if (!out->jobs)
         return false;
-    for (size_t i = 0; i < engine->pipeline.queue.len; i++) {
-        const struct job *job = core_job_of(engine->pipeline.queue.entries[i]->owner);
-        bool waits = job->state == JOB_ACCEPTED || job->state == JOB_QUEUED;
+    for (size_t i = 0; i < core->pipeline.queue.len; i++) {
+        const struct job *job = jobs_in_line(core, i);
+        bool waits = job_is_waiting(job);
         struct cuzk_queue_status *queue = &out->queues[job->kind - 1];
         queue->pending += waits;
         queue->in_progress += !waits;
@@ -67,10 +67,9 @@ static bool copy_jobs(const struct cuzk_engine *engine, struct cuzk_snapshot *ou
     return true;
 }
 
-static bool copy_devices(const struct cuzk_engine *engine, struct cuzk_snapshot *out,
-                         uint64_t now_ns)
+static bool copy_devices(const struct core *core, struct cuzk_snapshot *out, uint64_t now_ns)
 {
-    out->n_devices = engine->setup.n_devices;
+    out->n_devices = core->shared->setup.n_devices;
     out->devices = mem_zalloc(out->n_devices, sizeof *out->devices);
     if (!out->devices)
         return false;
@@ -78,33 +77,34 @@ static bool copy_devices(const struct cuzk_engine *engine, struct cuzk_snapshot 
         struct cuzk_device_status *device = &out->devices[d];
         device->ordinal = d;
         device->partition = -1;
-        memcpy(device->name, engine->devices[d].name, sizeof device->name);
-        memcpy(device->backend, engine->devices[d].backend, sizeof device->backend);
-        device->quarantined = engine->pipeline.quarantined >> d & 1;
+        memcpy(device->name, core->shared->devices[d].name, sizeof device->name);
+        memcpy(device->backend, core->shared->devices[d].backend, sizeof device->backend);
+        device->quarantined = core->pipeline.quarantined >> d & 1;
     }
-    for (unsigned i = 0; i < engine->n_workers; i++) {
-        const struct worker *worker = &engine->workers[i];
+    for (unsigned i = 0; i < core->workers.n; i++) {
+        const struct worker *worker = &core->workers.all[i];
         if (worker->class != WORKER_DEVICE || !worker->busy)
             continue;
         struct cuzk_device_status *device = &out->devices[worker->device];
         uint64_t busy_ms = (now_ns - worker->since_ns) / 1000000;
         if (device->partition >= 0 && device->busy_ms >= busy_ms)
             continue; /* of several, the one that has been there longest */
-        memcpy(device->job_id, worker->task.job->id, sizeof device->job_id);
-        device->kind = worker->task.job->kind;
-        device->partition = (int)worker->task.partition;
+        const struct job *job = worker->task->job;
+        memcpy(device->job_id, job->id, sizeof device->job_id);
+        device->kind = job->kind;
+        device->partition = worker->task->scope.partition;
         device->busy_ms = busy_ms;
     }
     return true;
 }
 
-static bool copy_srs(const struct cuzk_engine *engine, struct cuzk_snapshot *out)
+static bool copy_srs(const struct core *core, struct cuzk_snapshot *out)
 {
-    out->srs = mem_zalloc(CORE_SRS_MAX, sizeof *out->srs);
+    out->srs = mem_zalloc(SRS_CIRCUITS_MAX, sizeof *out->srs);
     if (!out->srs)
         return false;
-    for (size_t i = 0; i < CORE_SRS_MAX; i++) {
-        const struct srs_entry *entry = &engine->srs[i];
+    for (size_t i = 0; i < SRS_CIRCUITS_MAX; i++) {
+        const struct srs_entry *entry = &core->srs.entries[i];
         if (!entry->loaded)
             continue;
         struct cuzk_srs_status *srs = &out->srs[out->n_srs++];
@@ -116,14 +116,13 @@ static bool copy_srs(const struct cuzk_engine *engine, struct cuzk_snapshot *out
     return true;
 }
 
-static void copy_counters(const struct cuzk_engine *engine, struct cuzk_snapshot *out,
-                          struct core_stats *stats)
+static void copy_counters(const struct core *core, struct cuzk_snapshot *out, struct stats *stats)
 {
-    *stats = engine->stats;
-    stats->preemptions = engine->pipeline.preemptions;
-    stats->n_workers = engine->n_workers;
-    stats->budget_peak = engine->budget.peak;
-    for (unsigned k = 0; k < 4; k++) {
+    *stats = core->stats;
+    stats->preemptions = core->pipeline.preemptions;
+    stats->n_workers = core->workers.n;
+    stats->budget_peak = core->budget.peak;
+    for (unsigned k = 0; k < REQUEST_KINDS; k++) {
         out->queues[k].kind = (enum cuzk_proof_kind)(k + 1);
         out->queues[k].completed = stats->kind[k].completed;
         out->queues[k].failed = stats->kind[k].failed;
@@ -133,25 +132,24 @@ static void copy_counters(const struct cuzk_engine *engine, struct cuzk_snapshot
     }
     out->invalid_proofs = stats->invalid_proofs;
     out->preemptions = stats->preemptions;
-    out->memory_budget_bytes = engine->budget.total;
-    out->memory_used_bytes = budget_used(&engine->budget);
-    out->synthesis_max = engine->limits.synthesis_concurrency;
-    out->synthesis_active = engine->pipeline.count[PARTITION_SYNTHESIZING];
-    out->draining = engine->draining;
+    out->memory_budget_bytes = core->budget.total;
+    out->memory_used_bytes = budget_used(&core->budget);
+    out->synthesis_max = core->shared->limits.synthesis_concurrency;
+    out->synthesis_active = core->pipeline.count[PARTITION_SYNTHESIZING];
+    out->draining = core->draining;
 }
 
-enum cuzk_status core_snapshot(struct cuzk_engine *engine, struct cuzk_snapshot *out,
-                               struct core_stats *stats, struct cuzk_error *err)
+enum cuzk_status snapshot_take(const struct core *core, struct cuzk_snapshot *out,
+                               struct stats *stats, struct cuzk_error *err)
 {
     uint64_t now_ns = clock_now_ns();
-    *out = (struct cuzk_snapshot){.uptime_ms = (now_ns - engine->opened_ns) / 1000000};
-    copy_counters(engine, out, stats);
-    if (!copy_jobs(engine, out, now_ns) || !copy_devices(engine, out, now_ns) ||
-        !copy_srs(engine, out)) {
+    *out = (struct cuzk_snapshot){.uptime_ms = (now_ns - core->shared->opened_ns) / 1000000};
+    copy_counters(core, out, stats);
+    if (!copy_jobs(core, out, now_ns) || !copy_devices(core, out, now_ns) || !copy_srs(core, out)) {
         cuzk_snapshot_free(out);
         return error_set(err, CUZK_NO_MEMORY, "no memory for a snapshot");
     }
-    for (unsigned k = 0; k < 4; k++) {
+    for (unsigned k = 0; k < REQUEST_KINDS; k++) {
         stats->queued += out->queues[k].pending;
         stats->running += out->queues[k].in_progress;
     }

@@ -1,6 +1,6 @@
 /* The engine's state as the JSON of GET /status. Field names are those that the Rust cuzk's
    clients read; further ones are ours. */
-#include "engine/core.h"
+#include "engine/public.h"
 
 #include "base/text.h"
 
@@ -71,7 +71,7 @@ static void add_srs(struct text *text, const struct cuzk_srs_status *srs)
 }
 
 static void add_counters(struct text *text, const struct cuzk_snapshot *s,
-                         const struct core_stats *stats)
+                         const struct stats *stats)
 {
     text_add(text,
              "\"counters\":{\"total_completed\":%" PRIu64 ",\"total_failed\":%" PRIu64
@@ -80,18 +80,17 @@ static void add_counters(struct text *text, const struct cuzk_snapshot *s,
              s->completed, s->failed, s->cancelled, stats->queued, stats->running,
              s->invalid_proofs, stats->preemptions);
     text_add(text, ",\"completed_by_kind\":{");
-    for (unsigned k = 0; k < 4; k++)
+    for (unsigned k = 0; k < REQUEST_KINDS; k++)
         text_add(text, "%s\"%s\":%" PRIu64, k ? "," : "",
                  request_kind_label((enum cuzk_proof_kind)(k + 1)), stats->kind[k].completed);
     text_add(text, "},\"failed_by_kind\":{");
-    for (unsigned k = 0; k < 4; k++)
+    for (unsigned k = 0; k < REQUEST_KINDS; k++)
         text_add(text, "%s\"%s\":%" PRIu64, k ? "," : "",
                  request_kind_label((enum cuzk_proof_kind)(k + 1)), stats->kind[k].failed);
     text_add(text, "}}");
 }
 
-static void add_status(struct text *text, const struct cuzk_snapshot *s,
-                       const struct core_stats *stats)
+static void add_status(struct text *text, const struct cuzk_snapshot *s, const struct stats *stats)
 {
     uint64_t available = s->memory_budget_bytes - s->memory_used_bytes;
     text_add(text,
@@ -125,8 +124,8 @@ static void add_status(struct text *text, const struct cuzk_snapshot *s,
 char *cuzk_engine_status_json(struct cuzk_engine *engine)
 {
     struct cuzk_snapshot snapshot;
-    struct core_stats stats;
-    if (engine_look(engine, &snapshot, &stats, NULL) != CUZK_OK)
+    struct stats stats;
+    if (public_look(engine, &snapshot, &stats, NULL) != CUZK_OK)
         return NULL;
     struct text text = {0};
     add_status(&text, &snapshot, &stats);

@@ -8,7 +8,9 @@
 #include "engine/request.h"
 #include "trace/event.h"
 
-enum { WORK_PROOF_BYTES = 192, WORK_CIRCUIT_ID_BYTES = 32 };
+#include <cuzk/verify.h>
+
+enum { WORK_CIRCUIT_ID_BYTES = 32 };
 
 /* A circuit whose parameters are loaded. Real ones have more behind this. */
 struct loaded {
@@ -30,6 +32,7 @@ struct work {
 /* One partition on its way. */
 struct work_span {
     struct trace_scope scope; /* label, partition; worker and device while it is proved */
+    uint64_t job;             /* number of the job: no other job of this process has it */
     unsigned partition;
     unsigned device; /* where it is proved */
 };
@@ -55,11 +58,11 @@ struct work_ops {
     /* Occupies the device, for *device_ns in all; emits GPU_START, GPU_END and the device's phases.
        CUZK_DEVICE_FAULT, CUZK_DEVICE_LOST: the device's failure, not the input's. */
     enum cuzk_status (*prove)(struct work *work, struct loaded *loaded, void *witness,
-                              const struct work_span *span, uint8_t proof[WORK_PROOF_BYTES],
+                              const struct work_span *span, uint8_t proof[CUZK_PROOF_BYTES],
                               uint64_t *device_ns, struct cuzk_error *err);
     /* CUZK_VERIFY_FAILED: not a valid proof of that partition. */
     enum cuzk_status (*verify)(struct work *work, struct loaded *loaded, unsigned partition,
-                               const uint8_t proof[WORK_PROOF_BYTES], struct cuzk_error *err);
+                               const uint8_t proof[CUZK_PROOF_BYTES], struct cuzk_error *err);
     /* All partitions, as a client will verify them. */
     enum cuzk_status (*verify_all)(struct work *work, struct loaded *loaded, const uint8_t *proofs,
                                    struct cuzk_error *err);

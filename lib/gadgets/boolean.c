@@ -30,19 +30,6 @@ struct boolean boolean_bit(struct cs *cs, bool value)
     return bit;
 }
 
-struct boolean boolean_bit_unless(struct cs *cs, bool value, struct boolean unless)
-{
-    struct boolean bit = boolean_plain(cs_bit(cs, value), value);
-    struct row row;
-    row_start(&row);
-    lc_add_var(&row.a, VAR_ONE);
-    lc_sub_var(&row.a, unless.var);
-    lc_sub_var(&row.a, bit.var);
-    lc_add_var(&row.b, bit.var);
-    row_enforce(cs, &row);
-    return bit;
-}
-
 struct boolean boolean_xor(struct cs *cs, struct boolean a, struct boolean b)
 {
     if (boolean_is(a, false))

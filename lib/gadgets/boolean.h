@@ -49,14 +49,11 @@ void boolean_add_to(struct lc *lc, const struct fr *coeff, struct boolean a);
 /* A new bit variable with the row that makes it 0 or 1. */
 struct boolean boolean_bit(struct cs *cs, bool value);
 
-/* A new bit variable that is 0 if the bit `unless` (plain) is 1. */
-struct boolean boolean_bit_unless(struct cs *cs, bool value, struct boolean unless);
-
 struct boolean boolean_xor(struct cs *cs, struct boolean a, struct boolean b);
 struct boolean boolean_and(struct cs *cs, struct boolean a, struct boolean b);
 /* a ? b : c, the choice function of SHA-256 */
 struct boolean boolean_ch(struct cs *cs, struct boolean a, struct boolean b, struct boolean c);
-/* The majority function of SHA-256. */
+/* the majority of a, b and c, a function of SHA-256 */
 struct boolean boolean_maj(struct cs *cs, struct boolean a, struct boolean b, struct boolean c);
 
 #endif

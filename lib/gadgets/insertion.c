@@ -37,8 +37,8 @@ static void insert2(struct cs *cs, struct num x, struct boolean bit, struct num 
     out[1] = num_pick(cs, bit, x, sibling);
 }
 
-/* Sibling e[i] stands at i if x is behind it and at i + 1 otherwise. The order of the picks is
-   part of the circuit. */
+/* Sibling e[i] is at position i if x comes after it, else at i + 1. The order of the picks is part
+   of the circuit. */
 static void insert4(struct cs *cs, struct num x, const struct boolean b[2], const struct num e[3],
                     struct num out[4])
 {

@@ -1,4 +1,4 @@
-/* Choosing among numbers by bits (docs/spec/gadgets.md, part B.5). Bits are plain. */
+/* Selection among numbers by bits (docs/spec/gadgets.md, part B.5). Bits are plain Booleans. */
 #ifndef GADGETS_INSERTION_H
 #define GADGETS_INSERTION_H
 
@@ -12,7 +12,7 @@ struct num num_pick(struct cs *cs, struct boolean condition, struct num a, struc
 /* values[Σ 2^i · bits[i]] of 2^n_bits values, with 2^n_bits − 1 picks. `values` is overwritten. */
 struct num num_select(struct cs *cs, struct num *values, const struct boolean *bits, size_t n_bits);
 
-/* out[0 … arity−1]: the siblings in order, with x put in at index Σ 2^i · bits[i]. arity is 2, 4
+/* out[0 … arity−1]: the siblings in order, with x inserted at index Σ 2^i · bits[i]. arity is 2, 4
    or 8; there are log2(arity) bits and arity − 1 siblings. */
 void num_insert(struct cs *cs, unsigned arity, struct num x, const struct boolean *bits,
                 const struct num *siblings, struct num *out);

@@ -6,8 +6,9 @@
 
 enum { LEVEL_BITS_MAX = 3, SIBLINGS_MAX = INSERTION_ARITY_MAX - 1 };
 
-/* A level of a Poseidon tree is one template. Of a SHA-256 tree's level the insertion is, whose
-   outs are the two children; its hash is made of templates of its own. */
+/* A level of a Poseidon tree is one template with one out, the parent. In a SHA-256 tree only the
+   insertion of a level is a template, with the two children as outs; the hash consists of templates
+   of its own. */
 static size_t n_level_outs(enum merkle_hash hash)
 {
     return hash == MERKLE_POSEIDON ? 1 : 2;
@@ -35,7 +36,8 @@ static const char *level_name(enum merkle_hash hash, unsigned arity)
     return arity == 2 ? "merkle2" : arity == 4 ? "merkle4" : "merkle8";
 }
 
-/* One level up from current. Allocates the level's index bits, which are returned, and siblings. */
+/* Climbs one level from current. Allocates the index bits of the level, which are returned in
+   `bits`, and the siblings. */
 static struct num prove_level(struct cs *cs, enum merkle_hash hash, unsigned arity,
                               struct num current, uint64_t index, const struct fr *siblings,
                               struct boolean *bits)
@@ -93,7 +95,8 @@ static const char *given_level_name(enum merkle_hash hash, unsigned arity)
     return arity == 2 ? "merkle2-given" : arity == 4 ? "merkle4-given" : "merkle8-given";
 }
 
-/* One level up from current; the template's externals are the bits, current and the siblings. */
+/* Climbs one level from current. The template's externals are the bits, current and the
+   siblings. */
 static struct num given_level(struct cs *cs, enum merkle_hash hash, unsigned arity,
                               struct num current, const struct boolean *bits,
                               const struct num *siblings)

@@ -11,8 +11,8 @@ enum merkle_hash {
     MERKLE_SHA256, /* binary trees only */
 };
 
-/* A path's shape and values. Levels go from the leaf up; `siblings` has arity − 1 for each level.
-   The index's low bits belong to the lowest level. */
+/* The shape and the values of a path. Levels go from the leaf up; `siblings` holds arity − 1
+   elements for each level. The low bits of the index belong to the lowest level. */
 struct merkle_path {
     enum merkle_hash hash;
     unsigned levels;
@@ -27,12 +27,12 @@ static inline unsigned merkle_level_bits(unsigned arity)
     return arity == 2 ? 1 : arity == 4 ? 2 : 3;
 }
 
-/* Proves that leaf is at `index` under root, and makes the index a public input. Allocates the
-   index bits and the siblings level by level (part D.3). */
+/* Proves that leaf is at `index` in the tree with this root, and makes the index a public input.
+   Allocates the index bits and the siblings level by level (part D.3). */
 void merkle_prove(struct cs *cs, const struct merkle_path *path, struct num leaf, struct num root);
 
-/* The root over a leaf, given the variables of the index bits (plain) and of the siblings, which
-   come before: the form of sector updates. */
+/* Computes the root over a leaf from index bits (plain) and siblings that the caller allocated
+   before: the form of sector updates. */
 struct num merkle_root(struct cs *cs, enum merkle_hash hash, unsigned levels, const uint8_t *arity,
                        struct num leaf, const struct boolean *bits, const struct num *siblings);
 

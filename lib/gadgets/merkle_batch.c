@@ -7,7 +7,7 @@
 
 enum { LEVEL_BITS_MAX = 3, SIBLINGS_MAX = INSERTION_ARITY_MAX - 1 };
 
-/* The variables of a proof, in the order of merkle_prove. */
+/* The number of variables of a proof, counted in the order of merkle_prove. */
 static struct witness_size size_of(unsigned column, const struct merkle_path *path)
 {
     size_t n_full = column > 1 ? poseidon_trace_len(column) : 0;
@@ -26,13 +26,13 @@ static struct witness_size size_of(unsigned column, const struct merkle_path *pa
     };
 }
 
-/* A system that appends to the job's room. */
-static struct cs job_system(const struct merkle_batch *batch, struct merkle_job *job)
+/* A system that appends to the proof's part of the witness. */
+static struct cs path_system(const struct merkle_batch *batch, struct pending_path *pending)
 {
-    return (struct cs){.driver = batch->cs->driver, .witness = &job->witness};
+    return (struct cs){.driver = batch->cs->driver, .witness = &pending->witness};
 }
 
-/* The index as a public input; nothing comes after it. */
+/* Makes the index a public input, the last variable of a proof. */
 static void finish_path(struct cs *cs, const struct merkle_path *path)
 {
     struct boolean bits[LEVEL_BITS_MAX * MERKLE_LEVELS_MAX];
@@ -44,65 +44,65 @@ static void finish_path(struct cs *cs, const struct merkle_path *path)
     num_pack_into_inputs(cs, bits, n);
 }
 
-/* From a node to the inputs of the next hash. */
-static void next_level(const struct merkle_batch *batch, struct merkle_job *job,
-                       const struct num *current)
+/* Goes from a node to the inputs of the next hash. */
+static void climb_level(const struct merkle_batch *batch, struct pending_path *pending,
+                        const struct num *current)
 {
-    struct cs cs = job_system(batch, job);
-    if (job->level == job->path.levels) {
-        finish_path(&cs, &job->path);
-        job->arity = 0;
+    struct cs cs = path_system(batch, pending);
+    if (pending->level == pending->path.levels) {
+        finish_path(&cs, &pending->path);
+        pending->arity = 0;
         return;
     }
     struct boolean bits[LEVEL_BITS_MAX];
     struct num siblings[SIBLINGS_MAX], children[INSERTION_ARITY_MAX];
-    unsigned arity = job->path.arity[job->level], from = 0, before = 0;
-    for (unsigned level = 0; level < job->level; level++) {
-        from += job->path.arity[level] - 1;
-        before += merkle_level_bits(job->path.arity[level]);
+    unsigned arity = pending->path.arity[pending->level], from = 0, before = 0;
+    for (unsigned level = 0; level < pending->level; level++) {
+        from += pending->path.arity[level] - 1;
+        before += merkle_level_bits(pending->path.arity[level]);
     }
     for (unsigned i = 0; i < merkle_level_bits(arity); i++)
-        bits[i] = boolean_bit(&cs, job->path.index >> (before + i) & 1);
+        bits[i] = boolean_bit(&cs, pending->path.index >> (before + i) & 1);
     for (unsigned i = 0; i + 1 < arity; i++)
-        siblings[i] = num_alloc(&cs, &job->path.siblings[from + i]);
+        siblings[i] = num_alloc(&cs, &pending->path.siblings[from + i]);
     num_insert(&cs, arity, *current, bits, siblings, children);
     for (unsigned i = 0; i < arity; i++)
-        job->inputs[i] = children[i].value;
-    job->arity = arity;
-    job->level++;
+        pending->inputs[i] = children[i].value;
+    pending->arity = arity;
+    pending->level++;
 }
 
-/* The next hash of all jobs whose next hash has this arity. */
+/* Computes the next hash of all paths for which it has this arity. */
 static void hash_together(struct merkle_batch *batch, unsigned arity)
 {
-    struct merkle_job *jobs[MERKLE_BATCH_MAX];
+    struct pending_path *paths[MERKLE_BATCH_MAX];
     const struct fr *inputs[MERKLE_BATCH_MAX];
     struct fr *traces[MERKLE_BATCH_MAX];
     size_t n = 0, len = poseidon_trace_len(arity);
     for (size_t i = 0; i < batch->n; i++) {
-        struct merkle_job *job = &batch->jobs[i];
-        if (job->arity != arity)
+        struct pending_path *pending = &batch->paths[i];
+        if (pending->arity != arity)
             continue;
-        jobs[n] = job;
-        inputs[n] = job->inputs;
-        traces[n] = witness_extend_full(&job->witness, (uint32_t)len);
+        paths[n] = pending;
+        inputs[n] = pending->inputs;
+        traces[n] = witness_extend_full(&pending->witness, (uint32_t)len);
         CHECK(traces[n]);
         n++;
     }
     poseidon_traces(NULL, arity, POSEIDON_TREE, n, inputs, traces);
     for (size_t i = 0; i < n; i++) {
-        struct num digest = {var_aux(jobs[i]->witness.n_aux - 1), traces[i][len - 1]};
-        next_level(batch, jobs[i], &digest);
+        struct num digest = {var_aux(paths[i]->witness.n_aux - 1), traces[i][len - 1]};
+        climb_level(batch, paths[i], &digest);
     }
 }
 
 void merkle_batch_finish(struct merkle_batch *batch)
 {
     for (size_t i = 0; i < batch->n;) {
-        if (batch->jobs[i].arity != 0)
-            hash_together(batch, batch->jobs[i].arity);
+        if (batch->paths[i].arity != 0)
+            hash_together(batch, batch->paths[i].arity);
         else
-            CHECK(witness_part_complete(&batch->jobs[i++].witness));
+            CHECK(witness_part_complete(&batch->paths[i++].witness));
     }
     batch->n = 0;
 }
@@ -116,18 +116,18 @@ void merkle_batch_prove(struct merkle_batch *batch, const struct num *column, un
         merkle_prove(batch->cs, path, leaf, root);
         return;
     }
-    struct merkle_job *job = &batch->jobs[batch->n];
+    struct pending_path *pending = &batch->paths[batch->n];
     struct witness_size size = size_of(n, path);
-    if (!witness_skip(batch->cs->witness, &size, &job->witness))
+    if (!witness_skip(batch->cs->witness, &size, &pending->witness))
         return;
-    job->path = *path;
-    job->level = 0;
+    pending->path = *path;
+    pending->level = 0;
     if (n == 1) {
-        next_level(batch, job, column);
+        climb_level(batch, pending, column);
     } else {
-        job->arity = n;
+        pending->arity = n;
         for (unsigned i = 0; i < n; i++)
-            job->inputs[i] = column[i].value;
+            pending->inputs[i] = column[i].value;
     }
     if (++batch->n == MERKLE_BATCH_MAX)
         merkle_batch_finish(batch);

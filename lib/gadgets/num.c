@@ -45,7 +45,7 @@ static struct fr value_of_bits(const struct boolean *bits, size_t n)
     return value;
 }
 
-/* 0 · 0 = Σ 2^i bits[i] − x. (The sum is on the C side and A and B are empty.) */
+/* 0 · 0 = Σ 2^i bits[i] − x: the sum is on the C side, A and B are empty. */
 static void enforce_unpacking(struct cs *cs, struct num x, const struct boolean bits[FR_BITS])
 {
     struct lc sum = {0};
@@ -63,7 +63,7 @@ void num_to_bits_witness(struct cs *cs, struct num x, uint64_t limbs[4])
         witness_append_bits(cs->witness, limbs[i], i < 3 ? 64 : FR_BITS - 192);
 }
 
-/* In the witness driver: the variables are x's bits, in order. */
+/* For the witness driver: appends the bits of x, in order. */
 static void append_bits(struct cs *cs, struct num x, struct boolean bits[FR_BITS])
 {
     uint64_t limbs[4];
@@ -94,44 +94,6 @@ void num_to_bits(struct cs *cs, struct num x, struct boolean bits[FR_BITS])
         for (unsigned i = 0; i < FR_BITS; i++)
             bits[i] = boolean_plain(outs[i], false);
     }
-}
-
-/* The conjunction of a run of ones, taken in order. */
-static struct boolean conjunction(struct cs *cs, const struct boolean *run, size_t n)
-{
-    struct boolean all = run[0];
-    for (size_t i = 1; i < n; i++)
-        all = boolean_and(cs, all, run[i]);
-    return all;
-}
-
-/* Compares with r − 1 from its most significant bit on: as long as all of x's bits at the ones of
-   r − 1 are 1, x's bits at the zeros have to be 0. */
-void num_to_bits_strict(struct cs *cs, struct num x, struct boolean bits[FR_BITS])
-{
-    uint64_t limbs[4], most[4];
-    fr_to_limbs(limbs, &x.value);
-    fr_to_limbs(most, &fr_minus_one);
-    struct boolean run[FR_BITS + 1]; /* of ones; the conjunction of all earlier ones comes last */
-    size_t run_len = 0;
-    struct boolean earlier = boolean_constant(true);
-    for (unsigned i = FR_BITS; i-- > 0;) {
-        bool value = limbs[i / 64] >> i % 64 & 1;
-        if (most[i / 64] >> i % 64 & 1) {
-            bits[i] = boolean_bit(cs, value);
-            run[run_len++] = bits[i];
-            continue;
-        }
-        if (run_len > 0) {
-            if (!boolean_is_constant(earlier))
-                run[run_len++] = earlier;
-            earlier = conjunction(cs, run, run_len);
-            run_len = 0;
-        }
-        bits[i] = boolean_bit_unless(cs, value, earlier);
-    }
-    CHECK(run_len == 0); /* r − 1 is even */
-    enforce_unpacking(cs, x, bits);
 }
 
 /* Σ 2^i bits[i] · 1 = packed */
@@ -204,20 +166,6 @@ struct num num_add(struct cs *cs, struct num a, struct num b)
     lc_add_var(&row.c, sum.var);
     enforce_times_one(cs, &row);
     return sum;
-}
-
-struct num num_sub(struct cs *cs, struct num a, struct num b)
-{
-    struct fr value;
-    fr_sub(&value, &a.value, &b.value);
-    struct num difference = num_alloc(cs, &value);
-    struct row row;
-    row_start(&row);
-    lc_add_var(&row.a, difference.var);
-    lc_add_var(&row.a, b.var);
-    lc_add_var(&row.c, a.var);
-    enforce_times_one(cs, &row);
-    return difference;
 }
 
 struct num num_mul(struct cs *cs, struct num a, struct num b)

@@ -20,18 +20,15 @@ void num_inputize(struct cs *cs, struct num x);
    circuits accept either. */
 void num_to_bits(struct cs *cs, struct num x, struct boolean bits[FR_BITS]);
 
-/* What num_to_bits does in the witness driver, for gadgets that take x's limbs instead of bits. */
+/* The form of num_to_bits for the witness driver and gadgets that take the limbs of x instead of
+   its bits. */
 void num_to_bits_witness(struct cs *cs, struct num x, uint64_t limbs[4]);
 
-/* As num_to_bits, but only the decomposition below r satisfies the rows. */
-void num_to_bits_strict(struct cs *cs, struct num x, struct boolean bits[FR_BITS]);
-
-/* The n ≤ 255 bits of x, which has no more; the sum of their row is on the A side. */
+/* The n ≤ 255 bits of x, which is below 2^n. The sum in their row is on the A side. */
 void num_decompose(struct cs *cs, struct num x, size_t n, struct boolean *bits);
 
 void num_enforce_equal(struct cs *cs, struct num a, struct num b);
 struct num num_add(struct cs *cs, struct num a, struct num b);
-struct num num_sub(struct cs *cs, struct num a, struct num b);
 struct num num_mul(struct cs *cs, struct num a, struct num b);
 struct num num_square(struct cs *cs, struct num a);
 
@@ -44,8 +41,8 @@ void num_pack_into_inputs(struct cs *cs, const struct boolean *bits, size_t n);
 /* 64 bit variables, least significant first. */
 void num_uint64_bits(struct cs *cs, uint64_t value, struct boolean bits[64]);
 
-/* Reverses the bits inside each byte, after padding with constant zeros to whole bytes: the bits
-   of a number become those of a byte string, most significant first, and back. out has room for n
+/* Pads with constant zeros to whole bytes, then reverses the bits inside each byte. So the bits of
+   a number become those of a byte string, most significant first, and back. out has room for n
    rounded up to a multiple of 8, and is not `bits`. */
 void num_reverse_bits_in_bytes(const struct boolean *bits, size_t n, struct boolean *out);
 

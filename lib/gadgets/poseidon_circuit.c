@@ -7,15 +7,15 @@
 
 enum {
     WIDTH_MAX = POSEIDON_WIDTH_MAX,
-    /* Every state element between S-boxes is a combination of these: the outputs of the last full
-       round (of which one may be the constant 1), then one for each partial round. */
+    /* Between S-boxes every state element is a combination of these: the outputs of the last full
+       round (one of which may be the constant 1), then one for each partial round. */
     BASIS_MAX = POSEIDON_WIDTH_MAX + POSEIDON_PARTIAL_ROUNDS_MAX,
 };
 
 struct symbolic {
     struct cs *cs;
     const struct poseidon_constants *constants;
-    const struct fr *next_constant; /* of the compressed ones */
+    const struct fr *next_constant; /* into the compressed constants */
     unsigned width;
     struct num basis[BASIS_MAX];
     size_t n_basis;
@@ -23,7 +23,7 @@ struct symbolic {
     struct lc lc;
 };
 
-/* After a full round, when the S-boxes' outputs are the new basis. */
+/* Mixes after a full round; the outputs of the S-boxes are the new basis. */
 static void mix(struct symbolic *s, const struct fr matrix[WIDTH_MAX][WIDTH_MAX])
 {
     s->n_basis = s->width;
@@ -33,8 +33,8 @@ static void mix(struct symbolic *s, const struct fr matrix[WIDTH_MAX][WIDTH_MAX]
     }
 }
 
-/* After a partial round: element 0 is the last of the basis, which no other element contains yet.
-   */
+/* Mixes after a partial round: element 0 is the last of the basis, and no other element contains it
+   yet. */
 static void mix_sparse(struct symbolic *s, const struct fr *w, const struct fr *v)
 {
     size_t last = s->n_basis - 1;

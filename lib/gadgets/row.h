@@ -4,10 +4,11 @@
 
 #include "r1cs/cs.h"
 
-/* Terms that one side of such a row may be given, repetitions included. */
+/* Most terms of one side of such a row, repetitions included. */
 enum { ROW_TERMS_MAX = 8 };
 
-/* Not to be copied: the combinations point into `terms`. Exceeding ROW_TERMS_MAX is a bug. */
+/* Must not be copied, because the combinations point into `terms`. Exceeding ROW_TERMS_MAX is a
+   bug. */
 struct row {
     struct lc a, b, c;
     struct term terms[3][ROW_TERMS_MAX];
@@ -25,13 +26,14 @@ static inline void row_enforce(struct cs *cs, struct row *row)
     cs_enforce(cs, &row->a, &row->b, &row->c);
 }
 
-/* False in the witness driver, which keeps values only: gadgets then need not build rows. */
+/* False in the witness driver, which keeps values only: gadgets need not build rows then, and may
+   take a fast path (r1cs/cs.h). */
 static inline bool row_wanted(const struct cs *cs)
 {
     return cs->witness == NULL;
 }
 
-/* 2^exponent, exponent < 256; points into a table that lives forever. */
+/* 2^exponent, exponent < 256, from a table that is never freed. */
 const struct fr *row_pow2(unsigned exponent);
 
 #endif

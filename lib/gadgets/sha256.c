@@ -39,7 +39,7 @@ static void extend_message(struct multieq *equations, struct uint32 w[64])
     }
 }
 
-/* Words whose sum is taken only when it is needed. */
+/* Words that are summed up only when their sum is needed. */
 struct addends {
     struct uint32 words[8];
     size_t n;
@@ -58,7 +58,7 @@ static struct uint32 addends_sum(struct multieq *equations, const struct addends
     return uint32_add(equations, list, from->n);
 }
 
-/* Round i on s = a … h; for_a and for_e take the addends of the next round's a and e. */
+/* Round i on s = a … h. for_a and for_e receive the addends of the next a and e. */
 static void compress_round(struct multieq *equations, size_t i, const struct uint32 *w,
                            struct uint32 s[8], struct addends *for_a, struct addends *for_e)
 {
@@ -112,11 +112,11 @@ static void compress_rows(struct cs *cs, const struct boolean message[SHA256_BLO
     multieq_finish(&equations);
 }
 
-/* A kind of block: which message bits are constant and what they are, word by word. */
+/* A kind of block, word by word: which message bits are constant, and their values. */
 struct block_kind {
     const char *name;
     bool constant_state;
-    int variant_word; /* a constant word whose value is the template's variant, or -1 */
+    int variant_word; /* index of a constant word whose value is the template's variant, or -1 */
     uint32_t constant[16];
     uint32_t value[16];
 };

@@ -1,9 +1,9 @@
-/* Eight blocks at a time. Each step makes the 64-bit words of all lanes, as if every block began
-   with a whole word of its bit plane; at the end the words are shifted to where each lane's block
+/* Eight blocks at a time. Each step makes the 64-bit words of all lanes as if every block began at
+   a whole word of its bit plane. At the end the words are shifted to where the block of each lane
    really begins, four words of four lanes at a time.
 
-   Words of 32 bits are in one vector, lane after lane. Words of 64 bits are in two, as
-   unpacklo and unpackhi of 32-bit words leave them: lanes 0, 1, 4, 5 and 2, 3, 6, 7. */
+   A vector holds one 32-bit word of each lane, lane after lane. 64-bit words are in two vectors, in
+   the order in which unpacklo and unpackhi leave them: lanes 0, 1, 4, 5 and 2, 3, 6, 7. */
 #include "gadgets/sha256_lanes.h"
 
 #include "base/check.h"
@@ -51,14 +51,14 @@ static inline v32 set32(uint32_t value)
 #define ROTR(a, by) or32(_mm256_srli_epi32(a, by), _mm256_slli_epi32(a, 32 - (by)))
 
 /* low + 2^32 · high in each lane. */
-static inline struct v64 join(v32 low, v32 high)
+static inline struct v64 join_words(v32 low, v32 high)
 {
     return (struct v64){{_mm256_unpacklo_epi32(low, high), _mm256_unpackhi_epi32(low, high)}};
 }
 
 static inline struct v64 widen(v32 a)
 {
-    return join(a, _mm256_setzero_si256());
+    return join_words(a, _mm256_setzero_si256());
 }
 
 static inline struct v64 add(struct v64 a, struct v64 b)
@@ -95,13 +95,13 @@ static inline struct v64 interleave(v32 even, v32 odd)
 /* --- The block's bits ------------------------------------------------------------------------- */
 
 struct bits {
-    struct v64 word; /* what is not whole yet, its lowest `used` bits */
+    struct v64 word; /* the incomplete word, its lowest `used` bits */
     unsigned used;   /* < 64 */
-    size_t n;        /* whole words */
+    size_t n;        /* complete words */
     struct v64 words[BLOCK_WORDS_MAX];
 };
 
-/* The next `count` bits of each lane; the others of `a` are zero. */
+/* Puts the next `count` bits of each lane; the other bits of `a` are zero. */
 static inline void put(struct bits *bits, struct v64 a, unsigned count)
 {
     const __m128i left = _mm_cvtsi32_si128((int)bits->used);
@@ -131,7 +131,8 @@ static void put_masked(struct bits *bits, v32 a, uint32_t mask)
     }
 }
 
-/* Writes the words of one half to its n lanes' places. Bits before and behind a block stay. */
+/* Writes the words of one half to the places of its n lanes. Bits before and after a block stay as
+   they are. */
 static void write_half(const struct bits *bits, unsigned half, size_t n,
                        struct witness *const witness[])
 {
@@ -174,7 +175,7 @@ static void write_half(const struct bits *bits, unsigned half, size_t n,
     }
 }
 
-/* All or, if one has no room, none. */
+/* Writes all lanes, or none if one of them has no room. */
 static void write_all(const struct bits *bits, size_t n, struct witness *const witness[])
 {
     uint32_t count = (uint32_t)(64 * bits->n + bits->used);
@@ -221,8 +222,8 @@ static void extend_step(struct bits *bits, struct schedule *s, size_t t)
     v32 x1 = xor32(ROTR(b, 17), ROTR(b, 19)), s1 = xor32(x1, _mm256_srli_epi32(b, 10));
     uint32_t constant = s->constant[t - 16] & s->constant[t - 7];
     if ((c | d) == 0) {
-        put(bits, join(x0, and32(s0, set32(UINT32_MAX >> 3))), 32 + 29);
-        put(bits, join(x1, and32(s1, set32(UINT32_MAX >> 10))), 32 + 22);
+        put(bits, join_words(x0, and32(s0, set32(UINT32_MAX >> 3))), 32 + 29);
+        put(bits, join_words(x1, and32(s1, set32(UINT32_MAX >> 10))), 32 + 22);
         constant = 0;
     } else {
         /* A constant bit counts as 0 in the variables of the sums that it is in. */
@@ -263,7 +264,7 @@ static inline void sum_up(struct lanes *r, const v32 s[8], size_t i, v32 w, cons
    in each bit; in round 2 they are one AND of two bits, each negated or not. */
 enum { INITIAL_ROUNDS = 3 };
 
-static void initial_rounds(struct bits *bits, const v32 w[64], struct lanes *r)
+static void run_initial_rounds(struct bits *bits, const v32 w[64], struct lanes *r)
 {
     v32 *s = r->s;
     for (size_t i = 0; i < INITIAL_ROUNDS; i++) {
@@ -274,7 +275,7 @@ static void initial_rounds(struct bits *bits, const v32 w[64], struct lanes *r)
         v32 x1 = xor32(ROTR(s[4], 6), ROTR(s[4], 11)), s1 = xor32(x1, ROTR(s[4], 25));
         v32 ch = xor32(and32(s[4], s[5]), _mm256_andnot_si256(s[4], s[6]));
         if (i > 0)
-            put(bits, join(x1, s1), 64);
+            put(bits, join_words(x1, s1), 64);
         if (i == 2)
             put(bits, widen(and32(s[4], xor32(s[5], s[6]))), 32);
         if (i > 0) {
@@ -284,7 +285,7 @@ static void initial_rounds(struct bits *bits, const v32 w[64], struct lanes *r)
         v32 x0 = xor32(ROTR(s[0], 2), ROTR(s[0], 13)), s0 = xor32(x0, ROTR(s[0], 22));
         v32 maj = or32(and32(s[1], s[2]), and32(s[0], or32(s[1], s[2])));
         if (i > 0)
-            put(bits, join(x0, s0), 64);
+            put(bits, join_words(x0, s0), 64);
         if (i == 2)
             put(bits, widen(and32(xor32(s[0], s[2]), xor32(s[1], s[2]))), 32);
         sum_up(r, s, i, w[i], (const v32[]){s1, ch, s0, maj});
@@ -293,7 +294,7 @@ static void initial_rounds(struct bits *bits, const v32 w[64], struct lanes *r)
 }
 
 /* Rounds first … 63. Afterwards s[0] and s[4] are still to be made from the sums. */
-static void rounds(struct bits *bits, const v32 w[64], struct lanes *r, size_t first)
+static void run_rounds(struct bits *bits, const v32 w[64], struct lanes *r, size_t first)
 {
     v32 *s = r->s;
     v32 a = s[0], b = s[1], c = s[2], d = s[3], e = s[4], f = s[5], g = s[6], h = s[7];
@@ -304,17 +305,17 @@ static void rounds(struct bits *bits, const v32 w[64], struct lanes *r, size_t f
         }
         v32 x1 = xor32(ROTR(e, 6), ROTR(e, 11)), s1 = xor32(x1, ROTR(e, 25));
         v32 ch = xor32(and32(e, f), _mm256_andnot_si256(e, g));
-        put(bits, join(x1, s1), 64);
+        put(bits, join_words(x1, s1), 64);
         if (i > 0) {
             a = narrow(r->for_a);
-            put(bits, join(ch, a), 64);
+            put(bits, join_words(ch, a), 64);
             put(bits, shr64(r->for_a, 32), SUM_BITS - 32);
         } else {
             put(bits, widen(ch), 32);
         }
         v32 x0 = xor32(ROTR(a, 2), ROTR(a, 13)), s0 = xor32(x0, ROTR(a, 22));
         v32 both = and32(b, c), maj = or32(both, and32(a, or32(b, c)));
-        put(bits, join(x0, s0), 64);
+        put(bits, join_words(x0, s0), 64);
         put(bits, interleave(maj, both), 64);
         sum_up(r, (const v32[]){a, b, c, d, e, f, g, h}, i, w[i], (const v32[]){s1, ch, s0, maj});
         h = g, g = f, f = e;
@@ -324,7 +325,7 @@ static void rounds(struct bits *bits, const v32 w[64], struct lanes *r, size_t f
     memcpy(s, out, sizeof out);
 }
 
-static void output(struct bits *bits, const v32 before[8], struct lanes *r)
+static void add_to_state(struct bits *bits, const v32 before[8], struct lanes *r)
 {
     for (size_t i = 0; i < 8; i++) {
         struct v64 sum = i == 0 ? r->for_a : i == 4 ? r->for_e : widen(r->s[i]);
@@ -378,9 +379,9 @@ void sha256_compress_avx2(size_t n, struct witness *const witness[],
         extend_step(&bits, &schedule, t);
     memcpy(r.s, before, sizeof r.s);
     if (initial)
-        initial_rounds(&bits, schedule.w, &r);
-    rounds(&bits, schedule.w, &r, initial ? INITIAL_ROUNDS : 0);
-    output(&bits, before, &r);
+        run_initial_rounds(&bits, schedule.w, &r);
+    run_rounds(&bits, schedule.w, &r, initial ? INITIAL_ROUNDS : 0);
+    add_to_state(&bits, before, &r);
     write_all(&bits, n, witness);
     for (size_t t = 0; t < 8; t++) {
         uint32_t lanes[SHA256_LANES];

@@ -1,6 +1,6 @@
-/* Mirrors gadgets/sha256.c operation by operation; gadgets/boolean.c has the rules that decide
-   which bits get a variable. Words that are 32 variables, nearly all, take the plain steps, whose
-   numbers of bits are constants; the others carry planes that say what each bit is. */
+/* Mirrors gadgets/sha256.c operation by operation; the rules in gadgets/boolean.c decide which bits
+   get a variable. Words of 32 variables, which nearly all words are, take the plain steps, whose
+   numbers of bits are constants. The other words carry planes that describe each bit. */
 #include "gadgets/sha256_witness.h"
 
 #include "base/bytes.h"
@@ -173,7 +173,7 @@ static word word_ch(struct witness *witness, word a, word b, word c)
 }
 
 /* Moves bit i to bit 2i. */
-static uint64_t spread(uint32_t bits)
+static uint64_t spread_bits(uint32_t bits)
 {
     uint64_t x = bits;
     x = (x | x << 16) & 0x0000ffff0000ffffu;
@@ -188,7 +188,7 @@ static word word_maj(struct witness *witness, word a, word b, word c)
     uint32_t both = b.value & c.value;
     word out = {.value = both | (a.value & (b.value | c.value))};
     if ((a.constant | b.constant | c.constant) == 0) {
-        witness_append_bits(witness, spread(out.value) | spread(both) << 1, 64);
+        witness_append_bits(witness, spread_bits(out.value) | spread_bits(both) << 1, 64);
         return out;
     }
     out = (word){0};
@@ -197,7 +197,7 @@ static word word_maj(struct witness *witness, word a, word b, word c)
     return out;
 }
 
-/* Words whose sum is taken only when it is needed. */
+/* Words that are summed up only when their sum is needed. */
 struct sum {
     uint64_t value;
     uint32_t constant;
@@ -260,7 +260,7 @@ static void extend_plain(struct witness *witness, word *w, size_t n)
     witness_run_finish(&run);
 }
 
-static void extend(struct witness *witness, word w[64])
+static void extend_message(struct witness *witness, word w[64])
 {
     for (size_t t = 16; t < 64;) {
         /* Words from 16 on are plain or constant; 17 … come with their steps. */
@@ -343,7 +343,7 @@ static void rounds_plain(struct witness *witness, struct rounds *r, size_t first
         uint32_t x0 = rotr(a, 2) ^ rotr(a, 13), s0 = x0 ^ rotr(a, 22);
         uint32_t both = b & c, maj = both | (a & (b | c));
         put_sigma(&run, x0, s0);
-        witness_run_put(&run, spread(maj) | spread(both) << 1, 64);
+        witness_run_put(&run, spread_bits(maj) | spread_bits(both) << 1, 64);
         uint64_t t1 = (uint64_t)h + s1 + ch + sha256_round_constants[i] + w[i].value;
         for_e = t1 + d;
         for_a = t1 + s0 + maj;
@@ -351,7 +351,7 @@ static void rounds_plain(struct witness *witness, struct rounds *r, size_t first
         d = c, c = b, b = a;
     }
     witness_run_finish(&run);
-    /* a and e are not made any more, s is as round_step leaves it. */
+    /* The last a and e are not made: s is as round_step leaves it. */
     const uint32_t s[8] = {a, b, c, d, e, f, g, h};
     for (size_t i = 0; i < 8; i++)
         r->s[i] = (word){.value = s[i]};
@@ -359,8 +359,9 @@ static void rounds_plain(struct witness *witness, struct rounds *r, size_t first
     r->for_e = (struct sum){.value = for_e};
 }
 
-/* All that round i uses. a and e are made by it from sums, except in the first round; the sums are
-   not constant then, because the sigma of a plain word is among their addends. */
+/* Whether everything that round i uses is plain. Except in the first round, the round makes a and e
+   from sums, and these are not constant because the sigma of a plain word is among their
+   addends. */
 static bool state_is_plain(const struct rounds *r, size_t i)
 {
     for (size_t k = 0; k < 8; k++) {
@@ -370,7 +371,8 @@ static bool state_is_plain(const struct rounds *r, size_t i)
     return true;
 }
 
-static void output(struct witness *witness, const struct rounds *r, struct sha256_words *state)
+static void add_to_state(struct witness *witness, const struct rounds *r,
+                         struct sha256_words *state)
 {
     for (size_t i = 0; i < 8; i++) {
         struct sum sum = i == 0 ? r->for_a : i == 4 ? r->for_e : sum_of(r->s[i]);
@@ -389,7 +391,7 @@ void sha256_compress_witness(struct witness *witness, const struct word_planes m
     word w[64];
     struct rounds r;
     memcpy(w, message, 16 * sizeof *w);
-    extend(witness, w);
+    extend_message(witness, w);
     memcpy(r.s, state->word, sizeof r.s);
     size_t i = 0;
     while (i < 64 && !state_is_plain(&r, i)) {
@@ -398,7 +400,7 @@ void sha256_compress_witness(struct witness *witness, const struct word_planes m
     }
     if (i < 64)
         rounds_plain(witness, &r, i, w);
-    output(witness, &r, state);
+    add_to_state(witness, &r, state);
 }
 
 /* --- Messages --------------------------------------------------------------------------------- */
@@ -407,11 +409,11 @@ void word_planes_of_limbs(struct word_planes words[8], const uint64_t limbs[4])
 {
     for (size_t i = 0; i < 8; i++)
         words[i] = (word){.value = __builtin_bswap32((uint32_t)(limbs[i / 2] >> 32 * (i % 2)))};
-    words[7].constant = 0x80; /* the bit behind the number */
+    words[7].constant = 0x80; /* the bit after the number */
 }
 
 /* Block i of the padded message of n words. */
-static void block_of(word block[16], const word *message, size_t n, size_t i)
+static void fill_block(word block[16], const word *message, size_t n, size_t i)
 {
     size_t at = 16 * i;
     for (size_t k = 0; k < 16; k++) {
@@ -427,7 +429,7 @@ static size_t count_blocks(size_t n)
     return (n + 3 + 15) / 16;
 }
 
-static void start(struct sha256_words *state)
+static void start_state(struct sha256_words *state)
 {
     for (size_t i = 0; i < 8; i++)
         state->word[i] = word_constant(sha256_iv[i]);
@@ -450,9 +452,9 @@ struct num sha256_hash_witness(struct witness *witness, const struct word_planes
 {
     struct sha256_words state;
     word block[16];
-    start(&state);
+    start_state(&state);
     for (size_t i = 0; i < count_blocks(n); i++) {
-        block_of(block, message, n, i);
+        fill_block(block, message, n, i);
         sha256_compress_witness(witness, block, &state);
     }
     return pack_digest(witness, &state);
@@ -465,10 +467,10 @@ static void hash_side_by_side(size_t count, struct witness *const witness[],
     struct sha256_words state[SHA256_LANES];
     word block[SHA256_LANES][16];
     for (size_t k = 0; k < count; k++)
-        start(&state[k]);
+        start_state(&state[k]);
     for (size_t i = 0; i < count_blocks(n); i++) {
         for (size_t k = 0; k < count; k++)
-            block_of(block[k], message[k], n, i);
+            fill_block(block[k], message[k], n, i);
         sha256_compress_avx2(count, witness, block, state);
     }
     for (size_t k = 0; k < count; k++)

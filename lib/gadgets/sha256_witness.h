@@ -1,5 +1,5 @@
-/* The values of a SHA-256 block's variables by plain word arithmetic: what the witness driver uses
-   instead of the gadget's Booleans. */
+/* The values of a SHA-256 block's variables by plain word arithmetic: the fast path of the witness
+   driver. */
 #ifndef GADGETS_SHA256_WITNESS_H
 #define GADGETS_SHA256_WITNESS_H
 
@@ -23,14 +23,15 @@ struct word_planes word_planes_of_be_bits(const struct boolean bits[32]);
    num_reverse_bits_in_bytes makes of it. */
 void word_planes_of_limbs(struct word_planes words[8], const uint64_t limbs[4]);
 
-/* A block's state. Words that a block leaves are constant, or 32 variables in a row. */
+/* The state between blocks. The words that a block produces are constant, or 32 consecutive
+   variables. */
 struct sha256_words {
     struct word_planes word[8];
     uint32_t first[8]; /* aux variable of the least significant bit */
 };
 
-/* Appends exactly what the block's rows would allocate through their Booleans, and updates the
-   state; any mixture of constant and negated bits will do. */
+/* Appends exactly the variables that the rows of the block would allocate through their Booleans,
+   and updates the state. Any mixture of constant and negated bits is allowed. */
 void sha256_compress_witness(struct witness *witness, const struct word_planes message[16],
                              struct sha256_words *state);
 
@@ -40,11 +41,12 @@ struct num sha256_hash_witness(struct witness *witness, const struct word_planes
 
 enum { SHA256_LANES = 8 };
 
-/* Messages that are fastest together on this machine: SHA256_LANES with AVX2, 1 without. */
+/* The number of messages that are fastest together on this machine: SHA256_LANES with AVX2, 1
+   without. */
 size_t sha256_lanes(void);
 
-/* sha256_hash_witness of `count` messages of n words, each to a witness of its own, `lanes` at a
-   time: sha256_lanes() or 1. With more than one lane it has to hold that every first word has
+/* sha256_hash_witness for `count` messages of n words, each with a witness of its own, `lanes`
+   (sha256_lanes() or 1) at a time. With more than one lane, the first word of every message has
    variables, no variable is negated, and the constant bits are at the same places in all messages
    (their values may differ). */
 void sha256_hashes_witness(size_t lanes, size_t count, struct witness *const witness[],

@@ -8,7 +8,7 @@ void multieq_start(struct multieq *equations, struct cs *cs)
     *equations = (struct multieq){.cs = cs};
 }
 
-static void flush(struct multieq *equations)
+static void emit_equations(struct multieq *equations)
 {
     struct row row;
     row_start(&row);
@@ -22,7 +22,7 @@ static void flush(struct multieq *equations)
 void multieq_finish(struct multieq *equations)
 {
     if (equations->used > 0)
-        flush(equations);
+        emit_equations(equations);
     lc_free(&equations->lhs);
     lc_free(&equations->rhs);
 }
@@ -125,9 +125,9 @@ struct uint32 uint32_add(struct multieq *equations, const struct uint32 *const *
     for (unsigned i = 0; i < n_bits; i++)
         bits[i] = boolean_bit(equations->cs, sum >> i & 1);
 
-    /* Only now, when this sum's bits have their rows, may a full accumulator be emitted. */
+    /* A full accumulator is emitted only now, when the bits of this sum have their rows. */
     if (equations->used + n_bits >= FR_CAPACITY)
-        flush(equations);
+        emit_equations(equations);
     if (row_wanted(equations->cs)) {
         for (size_t k = 0; k < n; k++) {
             for (unsigned i = 0; i < 32; i++)

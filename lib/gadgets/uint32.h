@@ -12,8 +12,8 @@ struct uint32 {
 /* Most operands of one sum. */
 enum { UINT32_ADDENDS_MAX = 10 };
 
-/* Collects equations lhs = rhs between integers of known bit lengths and packs as many as fit below
-   2^254 into one row. One for each SHA-256 block. */
+/* Collects equations lhs = rhs between integers of known bit lengths, and packs as many as fit
+   below 2^254 into one row. One for each SHA-256 block. */
 struct multieq {
     struct cs *cs;
     struct lc lhs;
@@ -22,7 +22,7 @@ struct multieq {
 };
 
 void multieq_start(struct multieq *equations, struct cs *cs);
-/* Emits what is left and frees. */
+/* Emits the remaining equations and frees. */
 void multieq_finish(struct multieq *equations);
 
 struct uint32 uint32_constant(uint32_t value);

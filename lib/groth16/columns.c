@@ -4,8 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-/* --- Rows --------------------------------------------------------------------------------------
- */
+/* --- Rows ------------------------------------------------------------------------------------- */
 
 struct visit {
     const struct coset *domain;
@@ -79,8 +78,7 @@ void columns_add_terms(struct fr *sums, size_t n_inputs, const struct lc *combin
     }
 }
 
-/* --- Columns -----------------------------------------------------------------------------------
- */
+/* --- Columns ---------------------------------------------------------------------------------- */
 
 struct evaluation {
     struct columns *columns;

@@ -6,10 +6,9 @@
 #include "groth16/coset.h"
 #include "r1cs/shape.h"
 
-/* --- Rows --------------------------------------------------------------------------------------
- */
+/* --- Rows ------------------------------------------------------------------------------------- */
 
-/* A row, and what row i of a matrix is multiplied by is made of: p = w^i and p / (τ - p). */
+/* Row i, with the two numbers from which its factor is made: p = w^i and p / (τ - p). */
 struct columns_row {
     struct fr element, ratio;
     const struct lc *combos; /* MATRIX_COUNT, as shape_visit_rows has them */
@@ -26,8 +25,7 @@ enum cuzk_status columns_visit(const struct shape *shape, const struct coset *do
 void columns_add_terms(struct fr *sums, size_t n_inputs, const struct lc *combination,
                        const struct fr *on_inputs, const struct fr *on_aux);
 
-/* --- Columns -----------------------------------------------------------------------------------
- */
+/* --- Columns ---------------------------------------------------------------------------------- */
 
 /* Variables are numbered inputs first, then aux. All arrays have n_variables elements. */
 struct columns {

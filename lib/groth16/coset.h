@@ -19,7 +19,7 @@ struct coset {
 enum cuzk_status coset_init(struct coset *out, unsigned log2_n, const struct fr *shift,
                             const struct fr *tau, struct cuzk_error *err);
 
-/* So many elements are made at a time: they share an inversion. */
+/* Number of elements that are made at a time: they share an inversion. */
 enum { COSET_BLOCK = 4096 };
 
 struct coset_block {
@@ -28,7 +28,7 @@ struct coset_block {
     struct fr scratch[COSET_BLOCK];
 };
 
-/* Elements first ≤ j < first + COSET_BLOCK; behind the last the first follows. */
+/* Elements first ≤ j < first + COSET_BLOCK; element n is element 0 again. */
 void coset_make_block(const struct coset *coset, uint64_t first, struct coset_block *out);
 
 #endif

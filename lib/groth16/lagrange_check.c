@@ -12,7 +12,6 @@
    for nearly all y. */
 #include "groth16/lagrange_check.h"
 
-#include "backend/key.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -27,7 +26,7 @@ struct check {
     const struct backend *backend;
     struct backend_device *device;
     const struct shape *shape;
-    const struct backend_key *key;
+    const struct key_vectors *key;
     struct pool *pool;
     size_t n;             /* 2^log2_domain */
     struct fr y;          /* y^n is not 1 */
@@ -148,24 +147,25 @@ static enum cuzk_status check_equation(struct check *check, const struct section
 
 static enum cuzk_status check_h(struct check *check, struct cuzk_error *err)
 {
-    const struct backend_key *key = check->key;
+    const struct key_vectors *key = check->key;
     const struct section sections[] = {
         {"h of the Lagrange form", key->lagrange.h, check->n, fill_powers, 0, false},
-        {"section h", key->h, key->n_h, fill_t, 0, true},
+        {"section h", key->v[KEY_H].at, key->v[KEY_H].n, fill_t, 0, true},
     };
     return check_equation(check, sections, ARRAY_LEN(sections), err);
 }
 
 static enum cuzk_status check_l(struct check *check, struct cuzk_error *err)
 {
-    const struct backend_key *key = check->key;
+    const struct key_vectors *key = check->key;
     const struct shape *shape = check->shape;
     const struct section sections[] = {
-        {"l of the Lagrange form", key->lagrange.l, key->n_l, fill_powers, shape->n_inputs, true},
+        {"l of the Lagrange form", key->lagrange.l, key->v[KEY_L].n, fill_powers, shape->n_inputs,
+         true},
         {"inputs of the Lagrange form", key->lagrange.inputs, shape->n_inputs, fill_powers, 0,
          true},
-        {"section l", key->l, key->n_l, fill_powers, shape->n_inputs, false},
-        {"section h", key->h, key->n_h, fill_u, 0, true},
+        {"section l", key->v[KEY_L].at, key->v[KEY_L].n, fill_powers, shape->n_inputs, false},
+        {"section h", key->v[KEY_H].at, key->v[KEY_H].n, fill_u, 0, true},
     };
     TRY(shape_combine_columns(shape, MATRIX_C, &check->y, check->pool, check->rows, err));
     TRY(ntt_inverse(check->rows, shape->log2_domain, NULL, check->pool, err));
@@ -175,7 +175,7 @@ static enum cuzk_status check_l(struct check *check, struct cuzk_error *err)
 /* --- Both equations --------------------------------------------------------------------------- */
 
 static enum cuzk_status check_fit(const struct backend *backend, const struct shape *shape,
-                                  const struct backend_key *key, struct cuzk_error *err)
+                                  const struct key_vectors *key, struct cuzk_error *err)
 {
     if (!backend->sum)
         return error_set(err, CUZK_INVALID_ARGUMENT, "the %s backend does not add up points",
@@ -202,7 +202,7 @@ static enum cuzk_status draw_y(struct check *check, struct cuzk_error *err)
 }
 
 enum cuzk_status lagrange_check(const struct backend *backend, struct backend_device *device,
-                                const struct shape *shape, const struct backend_key *key,
+                                const struct shape *shape, const struct key_vectors *key,
                                 struct pool *pool, struct cuzk_error *err)
 {
     const size_t n = (size_t)1 << shape->log2_domain;

@@ -17,7 +17,7 @@ struct pool;
    which takes in the inputs. Other errors are those of memory, randomness and the device. Takes two
    arrays of 2^log2_domain scalars and a 32nd of one: 8.7 GB for a 32 GiB PoRep. */
 enum cuzk_status lagrange_check(const struct backend *backend, struct backend_device *device,
-                                const struct shape *shape, const struct backend_key *key,
+                                const struct shape *shape, const struct key_vectors *key,
                                 struct pool *pool, struct cuzk_error *err);
 
 #endif

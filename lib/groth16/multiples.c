@@ -9,7 +9,7 @@
 /* The weight of a G2 point in G1 points: measured, for progress only. */
 static const double g2_weight = 2.7;
 
-struct job {
+struct writing {
     const struct multiples_writer *writer;
     const struct multiples *vectors; /* their tasks are numbered through */
     double work_total;
@@ -34,7 +34,7 @@ static size_t task_count(const struct multiples *vector)
     return (vector->count + MULTIPLES_AT_ONCE - 1) / MULTIPLES_AT_ONCE;
 }
 
-static double work(const struct multiples *vector, size_t n)
+static double points_weight(const struct multiples *vector, size_t n)
 {
     return (double)n * (vector->in_g2 ? g2_weight : 1);
 }
@@ -62,21 +62,21 @@ static enum cuzk_status make_points(const struct multiples_writer *writer,
                            err);
 }
 
-static bool has_failed(struct job *job)
+static bool has_failed(struct writing *writing)
 {
-    pthread_mutex_lock(&job->lock);
-    bool failed = job->status != CUZK_OK;
-    pthread_mutex_unlock(&job->lock);
+    pthread_mutex_lock(&writing->lock);
+    bool failed = writing->status != CUZK_OK;
+    pthread_mutex_unlock(&writing->lock);
     return failed;
 }
 
 static void points_task(void *context, size_t task)
 {
-    struct job *job = context;
-    if (has_failed(job))
+    struct writing *writing = context;
+    if (has_failed(writing))
         return;
-    const struct multiples_writer *writer = job->writer;
-    const struct multiples *vector = job->vectors;
+    const struct multiples_writer *writer = writing->writer;
+    const struct multiples *vector = writing->vectors;
     for (; task >= task_count(vector); vector++)
         task -= task_count(vector);
     size_t first = task * MULTIPLES_AT_ONCE;
@@ -87,32 +87,33 @@ static void points_task(void *context, size_t task)
     enum cuzk_status status = memory ? make_points(writer, vector, first, n, memory, &err)
                                      : error_set(&err, CUZK_NO_MEMORY, "no memory to make points");
     mem_free(memory);
-    pthread_mutex_lock(&job->lock);
-    if (status != CUZK_OK && job->status == CUZK_OK) {
-        job->status = status;
-        job->err = err;
+    pthread_mutex_lock(&writing->lock);
+    if (status != CUZK_OK && writing->status == CUZK_OK) {
+        writing->status = status;
+        writing->err = err;
     }
-    job->work_done += work(vector, n);
+    writing->work_done += points_weight(vector, n);
     if (writer->progress)
         writer->progress(writer->progress_context,
                          writer->progress_from +
-                             (1 - writer->progress_from) * job->work_done / job->work_total,
+                             (1 - writer->progress_from) * writing->work_done / writing->work_total,
                          vector->name);
-    pthread_mutex_unlock(&job->lock);
+    pthread_mutex_unlock(&writing->lock);
 }
 
 enum cuzk_status multiples_write(const struct multiples_writer *writer,
                                  const struct multiples *vectors, size_t n_vectors,
                                  struct cuzk_error *err)
 {
-    struct job job = {.writer = writer, .vectors = vectors, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct writing writing = {
+        .writer = writer, .vectors = vectors, .lock = PTHREAD_MUTEX_INITIALIZER};
     size_t n_tasks = 0;
     for (size_t i = 0; i < n_vectors; i++) {
         n_tasks += task_count(&vectors[i]);
-        job.work_total += work(&vectors[i], vectors[i].count);
+        writing.work_total += points_weight(&vectors[i], vectors[i].count);
     }
-    pool_run(writer->pool, n_tasks, points_task, &job);
-    if (job.status != CUZK_OK && err)
-        *err = job.err;
-    return job.status;
+    pool_run(writer->pool, n_tasks, points_task, &writing);
+    if (writing.status != CUZK_OK && err)
+        *err = writing.err;
+    return writing.status;
 }

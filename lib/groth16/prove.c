@@ -1,6 +1,5 @@
 #include "groth16/prove.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -53,20 +52,19 @@ static void assemble(struct g1 *a, struct g2 *b, struct g1 *c, const struct vk *
 }
 
 enum cuzk_status prove_partition(const struct backend *backend, struct backend_circuit *circuit,
-                                 const struct vk *vk, const struct witness *witness,
-                                 const struct blinding *blinding, const struct trace_scope *scope,
-                                 struct proof *out, uint64_t *device_ns, struct cuzk_error *err)
+                                 const struct vk *vk, const struct backend_partition *partition,
+                                 const struct blinding *blinding, struct proof *out,
+                                 uint64_t *device_ns, struct cuzk_error *err)
 {
     struct backend_sums sums;
-    TRY(backend->prove(circuit, witness, scope, &sums, err));
+    TRY(backend->prove(circuit, partition, &sums, err));
     if (device_ns)
         *device_ns = sums.device_ns;
     if (!backend->makes_proofs) {
         memset(out, 0, sizeof *out);
         return CUZK_OK;
     }
-    const uint64_t start = clock_now_ns();
-    trace_emit(scope, TRACE_FINISH_START, -1);
+    const uint64_t start = trace_begin(&partition->scope, TRACE_SPAN_FINISH);
     struct g1 a;
     struct g2 b;
     struct g1 c;
@@ -83,23 +81,6 @@ enum cuzk_status prove_partition(const struct backend *backend, struct backend_c
         g2_to_affine(&out->b, &b);
         g1_to_affine(&out->c, &c);
     }
-    trace_emit(scope, TRACE_FINISH_END, (int64_t)((clock_now_ns() - start) / 1000000));
+    trace_end_timed(&partition->scope, TRACE_SPAN_FINISH, start);
     return status;
-}
-
-void params_backend_key(const struct params *params, struct backend_key *out)
-{
-    *out = (struct backend_key){
-        .h = params->h.points,
-        .l = params->l.points,
-        .a = params->a.points,
-        .b_g1 = params->b_g1.points,
-        .b_g2 = params->b_g2.points,
-        .n_h = params->h.count,
-        .n_l = params->l.count,
-        .n_a = params->a.count,
-        .n_b_g1 = params->b_g1.count,
-        .n_b_g2 = params->b_g2.count,
-        .is_file_map = true,
-    };
 }

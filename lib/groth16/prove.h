@@ -14,15 +14,12 @@ struct blinding {
 /* From getrandom(2). The caller wipes it (mem_wipe). */
 enum cuzk_status blinding_random(struct blinding *out, struct cuzk_error *err);
 
-/* Proves one partition. Deterministic given the blinding, whatever backend and thread count.
-   A backend that makes no proofs leaves *out zero, which no verifier accepts. *device_ns receives
-   how long the device was occupied (NULL: not wanted). */
+/* Proves one partition. The proof depends on key, witness and blinding only, not on the backend or
+   the number of threads. With a backend that makes no proofs *out is zero, which no verifier
+   accepts. *device_ns receives the time for which the device was occupied (NULL: not wanted). */
 enum cuzk_status prove_partition(const struct backend *backend, struct backend_circuit *circuit,
-                                 const struct vk *vk, const struct witness *witness,
-                                 const struct blinding *blinding, const struct trace_scope *scope,
-                                 struct proof *out, uint64_t *device_ns, struct cuzk_error *err);
-
-/* The key's vectors as a backend wants them. */
-void params_backend_key(const struct params *params, struct backend_key *out);
+                                 const struct vk *vk, const struct backend_partition *partition,
+                                 const struct blinding *blinding, struct proof *out,
+                                 uint64_t *device_ns, struct cuzk_error *err);
 
 #endif

@@ -14,7 +14,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-/* --- Development trapdoors ------------------------------------------------------------------- */
+/* --- Development trapdoors -------------------------------------------------------------------- */
 
 void setup_dev_scalar(struct fr *out, const char *name)
 {
@@ -36,7 +36,7 @@ void setup_dev_trapdoor(struct setup_trapdoor *out)
     setup_dev_scalar(&out->tau, "tau");
 }
 
-/* --- What is written ------------------------------------------------------------------------- */
+/* --- What is written -------------------------------------------------------------------------- */
 
 struct setup {
     const struct shape *shape;
@@ -46,7 +46,7 @@ struct setup {
     struct fr h_factor; /* (τ^m - 1) / δ */
     struct fixed_base_g1 *g1;
     struct fixed_base_g2 *g2;
-    struct multiples vectors[PARAMS_VECTORS];
+    struct multiples vectors[KEY_VECTORS];
     size_t file_bytes;
     struct file_part file;
     setup_progress_fn *progress;
@@ -56,13 +56,13 @@ struct setup {
 /* The share of the whole that the columns take: measured, for progress only. */
 static const double columns_share = 0.05;
 
-static void tell(struct setup *setup, double done, const char *what)
+static void report_progress(struct setup *setup, double done, const char *what)
 {
     if (setup->progress)
         setup->progress(setup->progress_context, done, what);
 }
 
-/* --- Scalars --------------------------------------------------------------------------------- */
+/* --- Scalars ---------------------------------------------------------------------------------- */
 
 struct combination {
     struct columns *columns;
@@ -166,29 +166,29 @@ static enum cuzk_status make_scalars(struct setup *setup, struct cuzk_error *err
         n_b != (size_t)shape->b_dense_inputs + shape->b_dense_aux)
         return error_set(err, CUZK_INVALID_ARGUMENT, "tau is a root of a variable's polynomial");
     struct multiples *vectors = setup->vectors;
-    vectors[PARAMS_H].count = ((size_t)1 << shape->log2_domain) - 1;
-    vectors[PARAMS_H].make = make_h_scalars;
-    vectors[PARAMS_H].context = setup;
-    vectors[PARAMS_L].count = shape->n_aux;
-    vectors[PARAMS_L].scalars = columns->w + columns->n_inputs;
-    vectors[PARAMS_A].count = n_a;
-    vectors[PARAMS_A].scalars = columns->u;
-    vectors[PARAMS_B_G1].count = vectors[PARAMS_B_G2].count = n_b;
-    vectors[PARAMS_B_G1].scalars = vectors[PARAMS_B_G2].scalars = columns->v;
-    vectors[PARAMS_B_G2].in_g2 = true;
+    vectors[KEY_H].count = ((size_t)1 << shape->log2_domain) - 1;
+    vectors[KEY_H].make = make_h_scalars;
+    vectors[KEY_H].context = setup;
+    vectors[KEY_L].count = shape->n_aux;
+    vectors[KEY_L].scalars = columns->w + columns->n_inputs;
+    vectors[KEY_A].count = n_a;
+    vectors[KEY_A].scalars = columns->u;
+    vectors[KEY_B_G1].count = vectors[KEY_B_G2].count = n_b;
+    vectors[KEY_B_G1].scalars = vectors[KEY_B_G2].scalars = columns->v;
+    vectors[KEY_B_G2].in_g2 = true;
     return CUZK_OK;
 }
 
-/* --- Layout and tables ----------------------------------------------------------------------- */
+/* --- Layout and tables ------------------------------------------------------------------------ */
 
 static void lay_out(struct setup *setup)
 {
     size_t offset = VK_BYTES(setup->shape->n_inputs);
-    for (int which = PARAMS_H; which < PARAMS_VECTORS; which++) {
+    for (int which = KEY_H; which < KEY_VECTORS; which++) {
         struct multiples *vector = &setup->vectors[which];
-        vector->name = params_vector_name((enum params_vector)which);
+        vector->name = key_vector_name((enum key_vector)which);
         vector->offset = offset + 4;
-        offset = vector->offset + vector->count * params_point_bytes((enum params_vector)which);
+        offset = vector->offset + vector->count * key_point_bytes((enum key_vector)which);
     }
     setup->file_bytes = offset;
 }
@@ -196,14 +196,14 @@ static void lay_out(struct setup *setup)
 static enum cuzk_status make_tables(struct setup *setup, struct cuzk_error *err)
 {
     size_t n_g1 = setup->shape->n_inputs;
-    for (int which = PARAMS_H; which <= PARAMS_B_G1; which++)
+    for (int which = KEY_H; which <= KEY_B_G1; which++)
         n_g1 += setup->vectors[which].count;
     TRY(fixed_base_g1_new(g1_generator(), n_g1, setup->pool, &setup->g1, err));
-    return fixed_base_g2_new(g2_generator(), setup->vectors[PARAMS_B_G2].count + 3, setup->pool,
+    return fixed_base_g2_new(g2_generator(), setup->vectors[KEY_B_G2].count + 3, setup->pool,
                              &setup->g2, err);
 }
 
-/* --- The verifying key ----------------------------------------------------------------------- */
+/* --- The verifying key ------------------------------------------------------------------------ */
 
 static enum cuzk_status make_vk(const struct setup *setup, uint8_t *bytes, struct cuzk_error *err)
 {
@@ -234,7 +234,7 @@ static enum cuzk_status make_vk(const struct setup *setup, uint8_t *bytes, struc
     return status;
 }
 
-/* --- The vectors ----------------------------------------------------------------------------- */
+/* --- The vectors ------------------------------------------------------------------------------ */
 
 static enum cuzk_status write_vectors(const struct setup *setup, struct cuzk_error *err)
 {
@@ -247,16 +247,16 @@ static enum cuzk_status write_vectors(const struct setup *setup, struct cuzk_err
         .progress_context = setup->progress_context,
         .progress_from = columns_share,
     };
-    for (int which = PARAMS_H; which < PARAMS_VECTORS; which++) {
+    for (int which = KEY_H; which < KEY_VECTORS; which++) {
         uint8_t count[4];
         const struct multiples *vector = &setup->vectors[which];
         store_u32_be(count, (uint32_t)vector->count);
         TRY(file_part_write(&setup->file, vector->offset - 4, count, sizeof count, err));
     }
-    return multiples_write(&writer, setup->vectors, PARAMS_VECTORS, err);
+    return multiples_write(&writer, setup->vectors, KEY_VECTORS, err);
 }
 
-/* --- All together ---------------------------------------------------------------------------- */
+/* --- All together ----------------------------------------------------------------------------- */
 
 static enum cuzk_status check_trapdoor(const struct setup_trapdoor *trapdoor,
                                        struct cuzk_error *err)
@@ -297,25 +297,13 @@ static enum cuzk_status write_and_rename(struct setup *setup, const char *path, 
     return status;
 }
 
-/* path with its .params replaced by .vk. */
-static enum cuzk_status make_vk_path(const char *path, char vk[PATH_MAX], struct cuzk_error *err)
-{
-    size_t len = strlen(path);
-    size_t ending = strlen(".params");
-    size_t stem = len >= ending && strcmp(path + len - ending, ".params") == 0 ? len - ending : len;
-    if (len + ending >= PATH_MAX)
-        return error_set(err, CUZK_INVALID_ARGUMENT, "file name too long: %s", path);
-    snprintf(vk, PATH_MAX, "%.*s.vk", (int)stem, path);
-    return CUZK_OK;
-}
-
 enum cuzk_status setup_write(const struct shape *shape, const struct setup_trapdoor *trapdoor,
                              const char *path, struct pool *pool, setup_progress_fn *progress,
                              void *progress_context, struct cuzk_error *err)
 {
     char vk_path[PATH_MAX];
     TRY(check_trapdoor(trapdoor, err));
-    TRY(make_vk_path(path, vk_path, err));
+    TRY(key_path_beside(path, KEY_FILE_VK, vk_path, err));
     struct setup setup = {
         .shape = shape,
         .trapdoor = trapdoor,
@@ -323,11 +311,11 @@ enum cuzk_status setup_write(const struct shape *shape, const struct setup_trapd
         .progress = progress,
         .progress_context = progress_context,
     };
-    tell(&setup, 0, "columns");
+    report_progress(&setup, 0, "columns");
     enum cuzk_status status = make_scalars(&setup, err);
     if (status == CUZK_OK) {
         lay_out(&setup);
-        tell(&setup, columns_share, "tables");
+        report_progress(&setup, columns_share, "tables");
         status = make_tables(&setup, err);
     }
     if (status == CUZK_OK)

@@ -1,5 +1,5 @@
-/* Development parameters from known trapdoors: insecure by construction, whoever knows the
-   trapdoors (everyone) can prove anything. ARCHITECTURE.md, "Development parameters". */
+/* Development parameters from known trapdoors: insecure by construction, since everyone knows the
+   trapdoors and can prove anything with them. ARCHITECTURE.md, "Development parameters". */
 #ifndef GROTH16_SETUP_H
 #define GROTH16_SETUP_H
 
@@ -31,7 +31,7 @@ enum cuzk_status setup_write(const struct shape *shape, const struct setup_trapd
                              const char *path, struct pool *pool, setup_progress_fn *progress,
                              void *progress_context, struct cuzk_error *err);
 
-/* (τ^m - 1) / δ, m the circuit's domain: what h and its Lagrange form are powers of τ times. */
+/* (τ^m - 1) / δ, m the size of the circuit's domain: the common factor of the vector h. */
 void setup_quotient(struct fr *out, const struct shape *shape,
                     const struct setup_trapdoor *trapdoor);
 

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "groth16/columns.h"
-#include "groth16/lagrange_file.h"
+#include "key/lagrange_file.h"
 #include "groth16/multiples.h"
 
 /* The share of the whole that the columns take: measured, for progress only. */
@@ -31,13 +31,13 @@ struct form {
     struct fixed_base_g1 *table;
 };
 
-static void tell(const struct form *form, double done, const char *what)
+static void report_progress(const struct form *form, double done, const char *what)
 {
     if (form->progress)
         form->progress(form->progress_context, done, what);
 }
 
-/* --- Logarithms ------------------------------------------------------------------------------ */
+/* --- Logarithms ------------------------------------------------------------------------------- */
 
 /* factor is s / (n·d). */
 static enum cuzk_status series_init(struct series *out, const struct form *form,
@@ -140,7 +140,7 @@ static enum cuzk_status make_h_scalars(const void *context, size_t first, struct
     return check_finite("h", first, scalars, n, err);
 }
 
-/* --- Points ---------------------------------------------------------------------------------- */
+/* --- Points ----------------------------------------------------------------------------------- */
 
 /* The first and last point of h, and what the verifying key has of the other trapdoors. */
 enum { N_KNOWN = 5 };
@@ -149,7 +149,7 @@ static enum cuzk_status check_key(const struct form *form, struct cuzk_error *er
 {
     const struct params *params = form->params;
     const struct setup_trapdoor *trapdoor = form->trapdoor;
-    const size_t last = params->h.count - 1;
+    const size_t last = params->key.v[KEY_H].n - 1;
     struct fr scalars[N_KNOWN] = {trapdoor->alpha, trapdoor->beta, trapdoor->delta};
     struct g1_affine points[N_KNOWN];
     uint8_t found[N_KNOWN][G1_BYTES], known[G1_BYTES];
@@ -160,8 +160,8 @@ static enum cuzk_status check_key(const struct form *form, struct cuzk_error *er
     g1_encode(found[0], &params->vk.alpha_g1);
     g1_encode(found[1], &params->vk.beta_g1);
     g1_encode(found[2], &params->vk.delta_g1);
-    memcpy(found[3], params->h.points, G1_BYTES);
-    memcpy(found[4], params->h.points + last * G1_BYTES, G1_BYTES);
+    memcpy(found[3], params->key.v[KEY_H].at, G1_BYTES);
+    memcpy(found[4], params->key.v[KEY_H].at + last * G1_BYTES, G1_BYTES);
     for (size_t i = 0; i < N_KNOWN; i++) {
         g1_encode(known, &points[i]);
         if (memcmp(found[i], known, G1_BYTES) != 0)
@@ -173,7 +173,8 @@ static enum cuzk_status check_key(const struct form *form, struct cuzk_error *er
 }
 
 /* lagrange_fill_fn */
-static enum cuzk_status fill(void *context, const struct file_part *file, struct cuzk_error *err)
+static enum cuzk_status fill_file(void *context, const struct file_part *file,
+                                  struct cuzk_error *err)
 {
     struct form *form = context;
     const struct shape *shape = form->shape;
@@ -212,10 +213,10 @@ static enum cuzk_status write_form(struct form *form, struct cuzk_error *err)
     const struct shape *shape = form->shape;
     const size_t n_points =
         ((size_t)1 << shape->log2_domain) + shape->n_aux + shape->n_inputs + N_KNOWN;
-    tell(form, 0, "columns");
+    report_progress(form, 0, "columns");
     TRY(fixed_base_g1_new(g1_generator(), n_points, form->pool, &form->table, err));
     TRY(check_key(form, err));
-    return lagrange_write(form->params, shape, fill, form, err);
+    return lagrange_write(form->params, shape, fill_file, form, err);
 }
 
 enum cuzk_status setup_write_lagrange(const struct params *params, const struct shape *shape,

@@ -13,7 +13,7 @@
 #include "key/params.h"
 #include "groth16/setup.h"
 
-/* Writes the file of the form (groth16/lagrange_file.h) beside params, which setup_write made from
+/* Writes the file of the form (key/lagrange_file.h) beside params, which setup_write made from
    the shape and these trapdoors. Its bytes are those that a backend's derive makes. pool and
    progress may be NULL. CUZK_BAD_PARAMS: the parameters come from other trapdoors;
    CUZK_INVALID_ARGUMENT: a point of h' or l' is infinity, or τ is in the domain or 7 times it;

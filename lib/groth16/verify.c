@@ -3,16 +3,16 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "math/pairing.h"
 
-#include <blst_aux.h>
 #include <errno.h>
 #include <sys/random.h>
 
-/* --- Proof bytes ----------------------------------------------------------------------------- */
+/* --- Proof bytes ------------------------------------------------------------------------------ */
 
 enum { PROOF_B = G1_COMPRESSED_BYTES, PROOF_C = PROOF_B + G2_COMPRESSED_BYTES };
 
-enum cuzk_status proof_decode(const uint8_t bytes[PROOF_BYTES], struct proof *out,
+enum cuzk_status proof_decode(const uint8_t bytes[CUZK_PROOF_BYTES], struct proof *out,
                               struct cuzk_error *err)
 {
     struct proof proof;
@@ -31,70 +31,14 @@ enum cuzk_status proof_decode(const uint8_t bytes[PROOF_BYTES], struct proof *ou
     return CUZK_OK;
 }
 
-void proof_encode(uint8_t bytes[PROOF_BYTES], const struct proof *proof)
+void proof_encode(uint8_t bytes[CUZK_PROOF_BYTES], const struct proof *proof)
 {
     g1_compress(bytes, &proof->a);
     g2_compress(bytes + PROOF_B, &proof->b);
     g1_compress(bytes + PROOF_C, &proof->c);
 }
 
-/* --- Products of pairings -------------------------------------------------------------------- */
-
-/* The context of a product of pairings; NULL without memory. blst runs the Miller loops of eight
-   pairs together, and there is one final exponentiation for all. */
-static blst_pairing *product_new(void)
-{
-    blst_pairing *product = mem_alloc(blst_pairing_sizeof(), 1);
-    if (product)
-        blst_pairing_init(product, true, NULL, 0); /* the arguments are for signatures only */
-    return product;
-}
-
-static void product_add(blst_pairing *product, const struct g1_affine *p, const struct g2_affine *q)
-{
-    /* e(0, Q) = 1; the Miller loop expects finite points. */
-    if (!g1_affine_is_infinity(p) && !g2_affine_is_infinity(q))
-        blst_pairing_raw_aggregate(product, &q->p, &p->p);
-}
-
-/* Ends the product; is it 1? */
-static bool product_is_one(blst_pairing *product)
-{
-    blst_fp12 value;
-    blst_pairing_commit(product);
-    blst_final_exp(&value, blst_pairing_as_fp12(product));
-    return blst_fp12_is_one(&value);
-}
-
-static void negate(struct g1_affine *point)
-{
-    blst_fp_cneg(&point->p.y, &point->p.y, true);
-}
-
-/* --- Sums of multiples ----------------------------------------------------------------------- */
-
-/* Σ scalars[i] · points[i], n ≥ 1; scalars of `bits` bits in (bits + 7) / 8 little-endian bytes
-   each. Running time depends on the scalars, which are public. */
-static enum cuzk_status sum_multiples(struct g1 *out, const struct g1_affine *points,
-                                      const uint8_t *scalars, size_t n, size_t bits,
-                                      struct cuzk_error *err)
-{
-    if (n == 1) { /* blst's sums are for two points and more */
-        struct g1 point;
-        g1_from_affine(&point, points);
-        blst_p1_mult(&out->p, &point.p, scalars, bits);
-        return CUZK_OK;
-    }
-    void *scratch = mem_alloc(blst_p1s_mult_pippenger_scratch_sizeof(n), 1);
-    if (!scratch)
-        return error_set(err, CUZK_NO_MEMORY, "no memory to verify with %zu inputs", n);
-    /* One pointer and NULL: the rest follows in memory. */
-    const blst_p1_affine *const point_list[] = {&points[0].p, NULL};
-    const uint8_t *const scalar_list[] = {scalars, NULL};
-    blst_p1s_mult_pippenger(&out->p, point_list, n, scalar_list, bits, scratch);
-    mem_free(scratch);
-    return CUZK_OK;
-}
+/* --- One proof -------------------------------------------------------------------------------- */
 
 /* Σ scalars[i] · ic_i over all ic points. */
 static enum cuzk_status sum_inputs(const struct vk *vk, const struct fr *scalars,
@@ -106,7 +50,7 @@ static enum cuzk_status sum_inputs(const struct vk *vk, const struct fr *scalars
     for (uint32_t i = 0; i < vk->n_ic; i++)
         fr_to_bytes(bytes + (size_t)FR_BYTES * i, &scalars[i]);
     struct g1 sum;
-    enum cuzk_status status = sum_multiples(&sum, vk->ic, bytes, vk->n_ic, FR_BITS, err);
+    enum cuzk_status status = g1_sum_multiples(&sum, vk->ic, bytes, vk->n_ic, FR_BITS, err);
     mem_free(bytes);
     if (status == CUZK_OK)
         g1_to_affine(out, &sum);
@@ -123,14 +67,12 @@ static enum cuzk_status check_count(const struct vk *vk, size_t n_inputs, struct
                      vk->n_ic - 1);
 }
 
-/* --- One proof ------------------------------------------------------------------------------- */
-
 enum cuzk_status verify_single(const struct vk *vk, const struct proof *proof,
                                const struct fr *inputs, size_t n_inputs, struct cuzk_error *err)
 {
     TRY(check_count(vk, n_inputs, err));
     struct fr *scalars = mem_alloc(vk->n_ic, sizeof *scalars);
-    blst_pairing *product = product_new();
+    struct pairing_product *product = pairing_product_new();
     enum cuzk_status status = CUZK_OK;
     if (!scalars || !product) {
         status = error_set(err, CUZK_NO_MEMORY, "no memory to verify");
@@ -143,21 +85,21 @@ enum cuzk_status verify_single(const struct vk *vk, const struct proof *proof,
     status = sum_inputs(vk, scalars, &sum, err);
     if (status != CUZK_OK)
         goto out;
-    struct g1_affine minus_a = proof->a;
-    negate(&minus_a);
-    product_add(product, &minus_a, &proof->b);
-    product_add(product, &vk->alpha_g1, &vk->beta_g2);
-    product_add(product, &sum, &vk->gamma_g2);
-    product_add(product, &proof->c, &vk->delta_g2);
-    if (!product_is_one(product))
+    struct g1_affine minus_a;
+    g1_affine_neg(&minus_a, &proof->a);
+    pairing_product_add(product, &minus_a, &proof->b);
+    pairing_product_add(product, &vk->alpha_g1, &vk->beta_g2);
+    pairing_product_add(product, &sum, &vk->gamma_g2);
+    pairing_product_add(product, &proof->c, &vk->delta_g2);
+    if (!pairing_product_is_one(product))
         status = error_set(err, CUZK_VERIFY_FAILED, "the proof is not valid");
 out:
-    mem_free(product);
+    pairing_product_free(product);
     mem_free(scalars);
     return status;
 }
 
-/* --- Many proofs ----------------------------------------------------------------------------- */
+/* --- Many proofs ------------------------------------------------------------------------------ */
 
 /* A forged batch passes with probability 2^-128. */
 enum { RANDOM_BYTES = 16 };
@@ -171,10 +113,10 @@ struct batch {
     struct fr *random;     /* z_j */
     struct g1_affine *c;   /* C_j, beside each other for the sum */
     struct fr *scalars;    /* of the ic points: Σ_j z_j x_ji, first Σ_j z_j */
-    blst_pairing *product;
+    struct pairing_product *product;
 };
 
-static enum cuzk_status draw(struct batch *batch, struct cuzk_error *err)
+static enum cuzk_status draw_scalars(struct batch *batch, struct cuzk_error *err)
 {
     for (size_t j = 0; j < batch->n; j++) {
         uint8_t bytes[FR_BYTES] = {0};
@@ -210,32 +152,32 @@ static enum cuzk_status multiply_pairings(struct batch *batch, struct cuzk_error
     struct g1 sum;
     struct g1_affine point;
     TRY(sum_inputs(vk, batch->scalars, &point, err));
-    product_add(batch->product, &point, &vk->gamma_g2);
-    TRY(sum_multiples(&sum, batch->c, batch->random_bytes, batch->n, 8 * RANDOM_BYTES, err));
+    pairing_product_add(batch->product, &point, &vk->gamma_g2);
+    TRY(g1_sum_multiples(&sum, batch->c, batch->random_bytes, batch->n, 8 * RANDOM_BYTES, err));
     g1_to_affine(&point, &sum);
-    product_add(batch->product, &point, &vk->delta_g2);
+    pairing_product_add(batch->product, &point, &vk->delta_g2);
     g1_from_affine(&sum, &vk->alpha_g1);
     g1_mul(&sum, &sum, &batch->scalars[0]);
     g1_to_affine(&point, &sum);
-    product_add(batch->product, &point, &vk->beta_g2);
+    pairing_product_add(batch->product, &point, &vk->beta_g2);
     for (size_t j = 0; j < batch->n; j++) {
-        g1_from_affine(&sum, &batch->proofs[j].a);
-        blst_p1_mult(&sum.p, &sum.p, batch->random_bytes + RANDOM_BYTES * j, 8 * RANDOM_BYTES);
+        TRY(g1_sum_multiples(&sum, &batch->proofs[j].a, batch->random_bytes + RANDOM_BYTES * j, 1,
+                             8 * RANDOM_BYTES, err));
         g1_to_affine(&point, &sum);
-        negate(&point);
-        product_add(batch->product, &point, &batch->proofs[j].b);
+        g1_affine_neg(&point, &point);
+        pairing_product_add(batch->product, &point, &batch->proofs[j].b);
     }
     return CUZK_OK;
 }
 
 static enum cuzk_status check_batch(struct batch *batch, struct cuzk_error *err)
 {
-    TRY(draw(batch, err));
+    TRY(draw_scalars(batch, err));
     for (size_t j = 0; j < batch->n; j++)
         batch->c[j] = batch->proofs[j].c;
     fold_inputs(batch);
     TRY(multiply_pairings(batch, err));
-    if (product_is_one(batch->product))
+    if (pairing_product_is_one(batch->product))
         return CUZK_OK;
     return error_set(err, CUZK_VERIFY_FAILED, "one of %zu proofs is not valid", batch->n);
 }
@@ -273,7 +215,7 @@ enum cuzk_status verify_batch(const struct vk *vk, const struct proof *proofs,
         .random = mem_alloc(n, sizeof *batch.random),
         .c = mem_alloc(n, sizeof *batch.c),
         .scalars = mem_zalloc(vk->n_ic, sizeof *batch.scalars),
-        .product = product_new(),
+        .product = pairing_product_new(),
     };
     enum cuzk_status status;
     if (batch.random_bytes && batch.random && batch.c && batch.scalars && batch.product)
@@ -286,6 +228,6 @@ enum cuzk_status verify_batch(const struct vk *vk, const struct proof *proofs,
     mem_free(batch.random);
     mem_free(batch.c);
     mem_free(batch.scalars);
-    mem_free(batch.product);
+    pairing_product_free(batch.product);
     return status;
 }

@@ -4,7 +4,7 @@
 
 #include "key/params.h"
 
-enum { PROOF_BYTES = 192 };
+#include <cuzk/verify.h>
 
 /* A proof whose points are on the curve, in the subgroup, and finite. */
 struct proof {
@@ -14,9 +14,9 @@ struct proof {
 };
 
 /* CUZK_INVALID_ARGUMENT names the point (A, B, C) that does not decode. */
-enum cuzk_status proof_decode(const uint8_t bytes[PROOF_BYTES], struct proof *out,
+enum cuzk_status proof_decode(const uint8_t bytes[CUZK_PROOF_BYTES], struct proof *out,
                               struct cuzk_error *err);
-void proof_encode(uint8_t bytes[PROOF_BYTES], const struct proof *proof);
+void proof_encode(uint8_t bytes[CUZK_PROOF_BYTES], const struct proof *proof);
 
 /* inputs: n_inputs public inputs without the constant 1. CUZK_OK: valid; CUZK_VERIFY_FAILED: not;
    CUZK_INVALID_ARGUMENT: n_inputs does not fit the key. */

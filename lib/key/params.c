@@ -23,78 +23,28 @@ static enum cuzk_status as_bad_params(enum cuzk_status status, struct cuzk_error
     return CUZK_BAD_PARAMS;
 }
 
-static const struct {
-    const char *name;
-    size_t point_bytes;
-} vectors[PARAMS_VECTORS] = {
-    [PARAMS_H] = {"h", G1_BYTES},       [PARAMS_L] = {"l", G1_BYTES},
-    [PARAMS_A] = {"a", G1_BYTES},       [PARAMS_B_G1] = {"b_g1", G1_BYTES},
-    [PARAMS_B_G2] = {"b_g2", G2_BYTES},
-};
-
-const char *params_vector_name(enum params_vector which)
-{
-    return vectors[which].name;
-}
-
-size_t params_point_bytes(enum params_vector which)
-{
-    return vectors[which].point_bytes;
-}
-
-const struct params_section *params_vector(const struct params *params, enum params_vector which)
-{
-    const struct params_section *const sections[] = {&params->h, &params->l, &params->a,
-                                                     &params->b_g1, &params->b_g2};
-    return sections[which];
-}
-
-bool params_in_dev_folder(const char *path)
-{
-    char marker[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    int folder = slash ? (int)(slash - path + 1) : 0;
-    int len = snprintf(marker, sizeof marker, "%.*s%s", folder, path, PARAMS_DEV_MARKER);
-    return len < (int)sizeof marker && access(marker, F_OK) == 0;
-}
-
-/* --- Opening --------------------------------------------------------------------------------- */
+/* --- Opening ---------------------------------------------------------------------------------- */
 
 /* Reads the count at *offset and moves *offset behind the section's points. */
-static enum cuzk_status open_section(struct params *params, enum params_vector which,
-                                     size_t *offset, struct cuzk_error *err)
+static enum cuzk_status open_section(struct params *params, enum key_vector which, size_t *offset,
+                                     struct cuzk_error *err)
 {
     size_t left = params->map.len - *offset;
     if (left < 4)
         return error_set(err, CUZK_BAD_PARAMS,
                          "section %s: its count is at byte %zu, but the file ends at %zu",
-                         vectors[which].name, *offset, params->map.len);
+                         key_vector_name(which), *offset, params->map.len);
     const uint8_t *at = params->map.data + *offset;
-    struct params_section section = {.points = at + 4, .count = load_u32_be(at)};
-    size_t bytes = section.count * vectors[which].point_bytes;
+    const uint32_t n = load_u32_be(at);
+    const size_t bytes = n * key_point_bytes(which);
     if (bytes > left - 4)
         return error_set(err, CUZK_BAD_PARAMS,
                          "section %s: %u points from byte %zu need a file of %zu bytes, found %zu",
-                         vectors[which].name, section.count, *offset + 4, *offset + 4 + bytes,
+                         key_vector_name(which), n, *offset + 4, *offset + 4 + bytes,
                          params->map.len);
     *offset += 4 + bytes;
-    switch (which) {
-    case PARAMS_H:
-        params->h = section;
-        break;
-    case PARAMS_L:
-        params->l = section;
-        break;
-    case PARAMS_A:
-        params->a = section;
-        break;
-    case PARAMS_B_G1:
-        params->b_g1 = section;
-        break;
-    default:
-        params->b_g2 = section;
-        break;
-    }
+    params->key.v[which].at = at + 4;
+    params->key.v[which].n = n;
     return CUZK_OK;
 }
 
@@ -102,8 +52,9 @@ static enum cuzk_status open_sections(struct params *params, struct cuzk_error *
 {
     size_t offset = 0;
     TRY(vk_parse(params->map.data, params->map.len, false, &params->vk, &offset, err));
-    for (enum params_vector which = PARAMS_H; which < PARAMS_VECTORS; which++)
+    for (enum key_vector which = KEY_H; which < KEY_VECTORS; which++)
         TRY(open_section(params, which, &offset, err));
+    params->key.is_file_map = true;
     params->bytes = offset;
     return CUZK_OK;
 }
@@ -148,9 +99,7 @@ enum cuzk_status params_open_circuit(const char *folder, const struct circuit_in
                                      struct params **out, struct cuzk_error *err)
 {
     char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/%s.params", folder, circuit->params_name) >=
-        (int)sizeof path)
-        return error_set(err, CUZK_INVALID_ARGUMENT, "folder name too long: %s", folder);
+    TRY(key_path(folder, circuit->params_name, KEY_FILE_PARAMS, path, err));
     struct stat info;
     if (stat(path, &info) != 0)
         return error_errno(err, CUZK_BAD_PARAMS, errno, "parameters of %s: cannot find %s",
@@ -170,7 +119,7 @@ enum cuzk_status params_open_circuit(const char *folder, const struct circuit_in
     return CUZK_OK;
 }
 
-/* --- Does it fit? ---------------------------------------------------------------------------- */
+/* --- Does it fit? ----------------------------------------------------------------------------- */
 
 enum cuzk_status params_match_circuit(const struct params *params,
                                       const struct circuit_info *circuit, struct cuzk_error *err)
@@ -181,22 +130,13 @@ enum cuzk_status params_match_circuit(const struct params *params,
 enum cuzk_status params_match_shape(const struct params *params, const struct shape *shape,
                                     struct cuzk_error *err)
 {
-    const uint64_t wanted[PARAMS_VECTORS] = {
-        [PARAMS_H] = ((uint64_t)1 << shape->log2_domain) - 1,
-        [PARAMS_L] = shape->n_aux,
-        [PARAMS_A] = (uint64_t)shape->n_inputs + shape->a_dense_aux,
-        [PARAMS_B_G1] = (uint64_t)shape->b_dense_inputs + shape->b_dense_aux,
-        [PARAMS_B_G2] = (uint64_t)shape->b_dense_inputs + shape->b_dense_aux,
-    };
     if (params->vk.n_ic != shape->n_inputs)
         return error_set(err, CUZK_BAD_PARAMS, "%s: %u ic points, the circuit has %u inputs",
                          params->path, params->vk.n_ic, shape->n_inputs);
-    for (enum params_vector which = PARAMS_H; which < PARAMS_VECTORS; which++) {
-        uint32_t found = params_vector(params, which)->count;
-        if (found != wanted[which])
-            return error_set(err, CUZK_BAD_PARAMS,
-                             "%s: section %s has %u points, the circuit needs %llu", params->path,
-                             vectors[which].name, found, (unsigned long long)wanted[which]);
+    enum cuzk_status status = key_check(&params->key, shape, err);
+    if (status != CUZK_OK) {
+        error_prefix(err, "%s", params->path);
+        return status;
     }
     if (params->bytes != params->map.len)
         return error_set(err, CUZK_BAD_PARAMS, "%s: %zu bytes, but its sections end at %zu",
@@ -204,7 +144,7 @@ enum cuzk_status params_match_shape(const struct params *params, const struct sh
     return CUZK_OK;
 }
 
-/* --- Reading it all -------------------------------------------------------------------------- */
+/* --- Reading it all --------------------------------------------------------------------------- */
 
 /* Reads from the file, not from the map: a file cut meanwhile gives an error, not SIGBUS. */
 static enum cuzk_status read_at(const struct params *params, size_t offset, uint8_t *bytes,
@@ -225,35 +165,34 @@ static enum cuzk_status read_at(const struct params *params, size_t offset, uint
 
 enum { CHUNK_POINTS = 4096 };
 
-struct point_check_job {
+struct points_check {
     const struct params *params;
     enum point_check check;
-    size_t first_chunk[PARAMS_VECTORS + 1]; /* chunks of all vectors are numbered through */
+    size_t first_chunk[KEY_VECTORS + 1]; /* chunks of all vectors are numbered through */
     pthread_mutex_t lock;
     size_t bad_chunk;        /* lowest chunk with a failure so far; SIZE_MAX: none */
     enum cuzk_status status; /* of that chunk, as err */
     struct cuzk_error err;
 };
 
-static enum cuzk_status check_chunk(const struct point_check_job *job, enum params_vector which,
+static enum cuzk_status check_chunk(const struct points_check *run, enum key_vector which,
                                     size_t chunk, uint8_t *buffer, struct cuzk_error *err)
 {
-    const struct params_section *section = params_vector(job->params, which);
-    size_t size = vectors[which].point_bytes;
-    size_t first = chunk * CHUNK_POINTS;
-    size_t count = section->count - first < CHUNK_POINTS ? section->count - first : CHUNK_POINTS;
-    size_t offset = (size_t)(section->points - job->params->map.data) + first * size;
-    TRY(read_at(job->params, offset, buffer, count * size, err));
+    const struct key_vectors *key = &run->params->key;
+    const size_t size = key_point_bytes(which), first = chunk * CHUNK_POINTS;
+    const size_t left = key->v[which].n - first, count = left < CHUNK_POINTS ? left : CHUNK_POINTS;
+    const size_t offset = (size_t)(key->v[which].at - run->params->map.data) + first * size;
+    TRY(read_at(run->params, offset, buffer, count * size, err));
     for (size_t i = 0; i < count; i++) {
         struct g1_affine g1;
         struct g2_affine g2;
-        bool good = size == G1_BYTES ? g1_decode(&g1, buffer + i * size, job->check)
-                                     : g2_decode(&g2, buffer + i * size, job->check);
+        bool good = size == G1_BYTES ? g1_decode(&g1, buffer + i * size, run->check)
+                                     : g2_decode(&g2, buffer + i * size, run->check);
         if (!good)
             return error_set(err, CUZK_BAD_PARAMS, "%s: section %s: point %zu is not a finite %s",
-                             job->params->path, vectors[which].name, first + i,
-                             job->check == POINT_CHECK_SUBGROUP ? "point of the subgroup"
-                             : job->check == POINT_CHECK_CURVE  ? "point of the curve"
+                             run->params->path, key_vector_name(which), first + i,
+                             run->check == POINT_CHECK_SUBGROUP ? "point of the subgroup"
+                             : run->check == POINT_CHECK_CURVE  ? "point of the curve"
                                                                 : "canonical point");
     }
     return CUZK_OK;
@@ -261,56 +200,56 @@ static enum cuzk_status check_chunk(const struct point_check_job *job, enum para
 
 static void check_task(void *context, size_t i)
 {
-    struct point_check_job *job = context;
-    pthread_mutex_lock(&job->lock);
-    bool needless = job->bad_chunk < i; /* only an earlier failure would still matter */
-    pthread_mutex_unlock(&job->lock);
+    struct points_check *run = context;
+    pthread_mutex_lock(&run->lock);
+    bool needless = run->bad_chunk < i; /* only an earlier failure would still matter */
+    pthread_mutex_unlock(&run->lock);
     if (needless)
         return;
-    enum params_vector which = PARAMS_H;
-    while (i >= job->first_chunk[which + 1])
+    enum key_vector which = KEY_H;
+    while (i >= run->first_chunk[which + 1])
         which++;
     struct cuzk_error err = {0};
-    uint8_t *buffer = mem_alloc(CHUNK_POINTS, vectors[which].point_bytes);
+    uint8_t *buffer = mem_alloc(CHUNK_POINTS, key_point_bytes(which));
     enum cuzk_status status =
         buffer
-            ? check_chunk(job, which, i - job->first_chunk[which], buffer, &err)
-            : error_set(&err, CUZK_NO_MEMORY, "%s: no memory to check points", job->params->path);
+            ? check_chunk(run, which, i - run->first_chunk[which], buffer, &err)
+            : error_set(&err, CUZK_NO_MEMORY, "%s: no memory to check points", run->params->path);
     mem_free(buffer);
     if (status == CUZK_OK)
         return;
-    pthread_mutex_lock(&job->lock);
-    if (i < job->bad_chunk) {
-        job->bad_chunk = i;
-        job->status = status;
-        job->err = err;
+    pthread_mutex_lock(&run->lock);
+    if (i < run->bad_chunk) {
+        run->bad_chunk = i;
+        run->status = status;
+        run->err = err;
     }
-    pthread_mutex_unlock(&job->lock);
+    pthread_mutex_unlock(&run->lock);
 }
 
 enum cuzk_status params_check_points(const struct params *params, enum point_check check,
                                      struct pool *pool, struct cuzk_error *err)
 {
-    struct point_check_job job = {
+    struct points_check run = {
         .params = params,
         .check = check,
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .bad_chunk = SIZE_MAX,
     };
-    for (enum params_vector which = PARAMS_H; which < PARAMS_VECTORS; which++) {
-        size_t count = params_vector(params, which)->count;
-        job.first_chunk[which + 1] =
-            job.first_chunk[which] + (count + CHUNK_POINTS - 1) / CHUNK_POINTS;
+    for (enum key_vector which = KEY_H; which < KEY_VECTORS; which++) {
+        size_t count = params->key.v[which].n;
+        run.first_chunk[which + 1] =
+            run.first_chunk[which] + (count + CHUNK_POINTS - 1) / CHUNK_POINTS;
     }
-    size_t chunks = job.first_chunk[PARAMS_VECTORS];
+    size_t chunks = run.first_chunk[KEY_VECTORS];
     if (pool)
-        pool_run(pool, chunks, check_task, &job);
+        pool_run(pool, chunks, check_task, &run);
     else
         for (size_t i = 0; i < chunks; i++)
-            check_task(&job, i);
-    if (job.status != CUZK_OK && err)
-        *err = job.err;
-    return job.status;
+            check_task(&run, i);
+    if (run.status != CUZK_OK && err)
+        *err = run.err;
+    return run.status;
 }
 
 enum cuzk_status params_digest(const struct params *params, uint8_t digest[16],

@@ -1,10 +1,10 @@
-/* Verifying keys: reading, and telling whose they are. */
-#include "key/params.h"
+#include "key/vk.h"
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "key/params.h"
 
 /* Offsets of part A.5. */
 enum {
@@ -82,15 +82,9 @@ enum cuzk_status vk_parse(const uint8_t *bytes, size_t len, bool exact, struct v
     return CUZK_OK;
 }
 
-static bool has_ending(const char *path, const char *ending)
-{
-    size_t len = strlen(path), n = strlen(ending);
-    return len >= n && strcmp(path + len - n, ending) == 0;
-}
-
 enum cuzk_status vk_read(const char *path, struct vk *out, struct cuzk_error *err)
 {
-    if (has_ending(path, ".params")) {
+    if (key_path_is(path, KEY_FILE_PARAMS)) {
         struct params *params;
         TRY(params_open(path, &params, err));
         *out = params->vk;

@@ -31,15 +31,16 @@ static inline size_t affine_scratch_bytes(size_t n)
     return n * AFFINE_SCRATCH_BYTES + AFFINE_SCRATCH_EXTRA;
 }
 
-/* Points that a later batch will want: points[refs[i] >> 1], i < n. They are scattered over more
-   memory than the caches near a core hold, so they are fetched while a batch computes. */
+/* Points of a later batch: points[refs[i] >> 1], i < n. They are scattered over more memory than
+   the near caches of a core hold, so a kernel prefetches them while it computes the batch
+   before. */
 struct affine_ahead {
     const void *points;
     const uint32_t *refs;
     size_t n;
 };
 
-/* Starts fetching up to `count` of them; point_bytes is what one takes. */
+/* Prefetches up to `count` of them; point_bytes is the size of one. */
 static inline void affine_fetch(struct affine_ahead *ahead, size_t count, size_t point_bytes)
 {
     for (; ahead && count > 0 && ahead->n > 0; count--, ahead->n--) {
@@ -55,11 +56,11 @@ struct g1_kernel {
     /* Decodes n uncompressed points, number index[i] of `points` (i itself if index is NULL), as
        POINT_CHECK_NONE does. Returns n, or the first i whose point is malformed. */
     size_t (*decode)(struct g1_affine *out, const uint8_t *points, const uint32_t *index, size_t n);
-    /* Computes all pairs; equal, opposite and infinite operands included. Works through *ahead on
-       the way, two points a pair; NULL: there is nothing ahead. */
+    /* Computes all pairs; equal, opposite and infinite operands are allowed. Prefetches from *ahead
+       on the way, two points a pair; NULL: nothing to prefetch. */
     void (*add_pairs)(const struct g1_pair *pairs, size_t n, void *scratch,
                       struct affine_ahead *ahead);
-    /* To the form of math/group.h. */
+    /* Converts to the form of math/group.h. */
     void (*to_standard)(struct g1_affine *out, const struct g1_affine *a);
 };
 
@@ -77,7 +78,7 @@ extern const struct g1_kernel g1_kernel_avx2; /* x86-64 with AVX2 and FMA */
 extern const struct g1_kernel g1_kernel_ifma; /* x86-64 with AVX-512 IFMA */
 extern const struct g2_kernel g2_kernel_ifma;
 
-/* The kernels that run on this machine, the fastest first; NULL is behind the last one. */
+/* The kernels that run on this machine, the fastest first; NULL follows the last one. */
 const struct g1_kernel *const *g1_kernels(void);
 const struct g2_kernel *const *g2_kernels(void);
 

@@ -8,9 +8,9 @@
 
 #include <stdalign.h>
 
-/* A block of scalars goes through the table window by window, so that one window of it (a few MiB)
-   is in the last-level cache while it is used; the block itself streams. Of its additions BATCH
-   share an inversion, which is then a few percent of one multiplication for each. */
+/* A block of scalars goes through the table window by window, so that one window (a few MiB) stays
+   in the last-level cache while it is used; the block itself streams. BATCH additions share an
+   inversion, which then costs a few percent of a multiplication for each. */
 enum { BLOCK = 16384, BATCH = 512 };
 
 /* After the replacement by the negative a scalar has 254 bits, and its last digit a sign. */
@@ -89,7 +89,7 @@ static int64_t digit(const struct recoded *scalar, unsigned k, unsigned width)
     return (int64_t)window - (last ? 0 : (int64_t)1 << (width - 1));
 }
 
-/* The code of both groups, written once over the names below. */
+/* The code for both groups, written once with the names below. */
 #define G(name) g1_##name
 #define TABLE fixed_base_g1
 #define API(name) fixed_base_g1_##name

@@ -8,7 +8,7 @@ struct TABLE {
     struct G(affine) * entries; /* window k, multiple d at k · 2^(width-1) + d - 1; kernel's form */
 };
 
-/* Additions to different targets that will share an inversion. */
+/* Additions to different targets that share one inversion. */
 struct G(batch) {
     const struct G(kernel) * kernel;
     size_t n;
@@ -23,11 +23,11 @@ static void G(flush)(struct G(batch) * batch)
     batch->n = 0;
 }
 
-/* *target += ±point, at the next flush at the latest. No target may wait twice. */
+/* *target += ±point, at the next flush at the latest. A target may be pending once only. */
 static void G(add_later)(struct G(batch) * batch, struct G(affine) * target,
                          const struct G(affine) * point, bool negative)
 {
-    /* The table is larger than the near caches: have the entry there when its turn comes. */
+    /* The table is larger than the near caches, so the entry is prefetched. */
     for (size_t line = 0; line < sizeof *point; line += 64)
         __builtin_prefetch((const char *)point + line, 0, 2);
     batch->pairs[batch->n++] = (struct G(pair)){target, point, target, negative};

@@ -57,13 +57,6 @@ bool fr_from_bytes(struct fr *out, const uint8_t bytes[FR_BYTES])
     return true;
 }
 
-void fr_from_bytes_reduced(struct fr *out, const uint8_t bytes[FR_BYTES])
-{
-    blst_scalar scalar;
-    blst_scalar_from_le_bytes(&scalar, bytes, FR_BYTES);
-    blst_fr_from_scalar(&out->v, &scalar);
-}
-
 void fr_to_bytes(uint8_t bytes[FR_BYTES], const struct fr *a)
 {
     blst_scalar scalar;

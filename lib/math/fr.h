@@ -79,18 +79,21 @@ static inline bool fr_is_one(const struct fr *a)
 
 void fr_from_u64(struct fr *out, uint64_t value);
 
+/* From a 256-bit integer, least significant limb first, reduced modulo r. */
+static inline void fr_from_limbs(struct fr *out, const uint64_t limbs[4])
+{
+    blst_fr_from_uint64(&out->v, limbs);
+}
+
 /* base^exponent. */
 void fr_pow(struct fr *out, const struct fr *base, uint64_t exponent);
 
 /* 2^exponent, exponent < 256. */
 void fr_pow2(struct fr *out, unsigned exponent);
 
-/* From 32 little-endian bytes; false (out untouched) unless they are canonical (< r). The one door
-   for field elements from outside. */
+/* From 32 little-endian bytes. False, with *out unchanged, unless they are canonical (< r). All
+   field elements from outside pass through this function. */
 bool fr_from_bytes(struct fr *out, const uint8_t bytes[FR_BYTES]);
-
-/* From 32 little-endian bytes, reduced modulo r. */
-void fr_from_bytes_reduced(struct fr *out, const uint8_t bytes[FR_BYTES]);
 
 /* Canonical little-endian bytes / 64-bit limbs (not Montgomery). */
 void fr_to_bytes(uint8_t bytes[FR_BYTES], const struct fr *a);

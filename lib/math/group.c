@@ -1,5 +1,6 @@
 #include "math/group.h"
 
+#include "base/error.h"
 #include "base/mem.h"
 
 #include <endian.h>
@@ -25,8 +26,7 @@ static bool fp_decode(blst_fp *out, const uint8_t bytes[FP_BYTES])
     return true;
 }
 
-/* The second coordinate has no room for flags and the first must have none: fp_decode sees to both.
- */
+/* Neither coordinate has a flag set here: fp_decode refuses bytes with flags. */
 bool g1_decode(struct g1_affine *out, const uint8_t bytes[G1_BYTES], enum point_check check)
 {
     struct g1_affine point;
@@ -221,10 +221,10 @@ void g1_neg(struct g1 *out, const struct g1 *a)
     blst_p1_cneg(&out->p, true);
 }
 
-void g2_neg(struct g2 *out, const struct g2 *a)
+void g1_affine_neg(struct g1_affine *out, const struct g1_affine *a)
 {
     *out = *a;
-    blst_p2_cneg(&out->p, true);
+    blst_fp_cneg(&out->p.y, &out->p.y, true);
 }
 
 bool g1_equal(const struct g1 *a, const struct g1 *b)
@@ -251,4 +251,25 @@ void g2_mul(struct g2 *out, const struct g2 *a, const struct fr *scalar)
     fr_to_bytes(bytes, scalar);
     blst_p2_mult(&out->p, &a->p, bytes, FR_BITS);
     mem_wipe(bytes, sizeof bytes);
+}
+
+enum cuzk_status g1_sum_multiples(struct g1 *out, const struct g1_affine *points,
+                                  const uint8_t *scalars, size_t n, size_t bits,
+                                  struct cuzk_error *err)
+{
+    if (n == 1) { /* blst's sums are for two points and more */
+        struct g1 point;
+        g1_from_affine(&point, points);
+        blst_p1_mult(&out->p, &point.p, scalars, bits);
+        return CUZK_OK;
+    }
+    void *scratch = mem_alloc(blst_p1s_mult_pippenger_scratch_sizeof(n), 1);
+    if (!scratch)
+        return error_set(err, CUZK_NO_MEMORY, "no memory for a sum of %zu points", n);
+    /* One pointer and NULL: the rest follows in memory. */
+    const blst_p1_affine *const point_list[] = {&points[0].p, NULL};
+    const uint8_t *const scalar_list[] = {scalars, NULL};
+    blst_p1s_mult_pippenger(&out->p, point_list, n, scalar_list, bits, scratch);
+    mem_free(scratch);
+    return CUZK_OK;
 }

@@ -69,12 +69,19 @@ void g2_add(struct g2 *out, const struct g2 *a, const struct g2 *b);
 void g1_add_affine(struct g1 *out, const struct g1 *a, const struct g1_affine *b);
 void g2_add_affine(struct g2 *out, const struct g2 *a, const struct g2_affine *b);
 void g1_neg(struct g1 *out, const struct g1 *a);
-void g2_neg(struct g2 *out, const struct g2 *a);
+void g1_affine_neg(struct g1_affine *out, const struct g1_affine *a);
 bool g1_equal(const struct g1 *a, const struct g1 *b);
 bool g2_equal(const struct g2 *a, const struct g2 *b);
 
 /* scalar · a, in constant time with regard to the scalar. */
 void g1_mul(struct g1 *out, const struct g1 *a, const struct fr *scalar);
 void g2_mul(struct g2 *out, const struct g2 *a, const struct fr *scalar);
+
+/* Σ scalars[i]·points[i] over n ≥ 1 points, meant for some thousands of points (for millions:
+   math/msm.h). Scalars have `bits` bits, in (bits + 7) / 8 little-endian bytes each. The running
+   time depends on the scalars, so they must be public. CUZK_NO_MEMORY. */
+enum cuzk_status g1_sum_multiples(struct g1 *out, const struct g1_affine *points,
+                                  const uint8_t *scalars, size_t n, size_t bits,
+                                  struct cuzk_error *err);
 
 #endif

@@ -6,8 +6,8 @@
 
 struct pool;
 
-/* What is summed: the points whose bit in `selected` is set, and scalars[i] times point index[i].
- */
+/* The terms of a sum: the points whose bit in `selected` is set, and scalars[i] times the point
+   with number index[i]. */
 struct msm_terms {
     const char *name;      /* of the points, for messages ("h", "l") */
     const uint8_t *points; /* uncompressed, as in a key's file */
@@ -20,7 +20,7 @@ struct msm_terms {
                            system as they are done with, they can be read again */
 };
 
-/* About what a call holds beyond its arguments, at most, for a few threads. */
+/* An upper estimate of the memory that a call holds beyond its arguments, for a few threads. */
 enum { MSM_ROOM_BYTES = 192 << 20 };
 
 /* out = the sum, for all values of scalars and points (points of the subgroup; repeated and

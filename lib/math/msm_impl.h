@@ -15,7 +15,7 @@ enum {
 };
 #define BUCKET_BYTES_MAX ((size_t)128 << 20)
 
-/* What one thread works with. */
+/* The working memory of one thread. */
 struct worker {
     struct summer summer;
     uint32_t *start; /* buckets of one task + 1 */
@@ -61,7 +61,7 @@ static enum cuzk_status check_points(struct msm *msm, struct cuzk_error *err)
                      msm->terms->name, (unsigned long long)bad);
 }
 
-/* Lets the system have the pages of points first … end - 1 back. */
+/* Returns the pages of points first … end - 1 to the system. */
 static void release_points(const struct msm_terms *terms, size_t first, size_t end)
 {
     if (!terms->release_pages)
@@ -169,7 +169,7 @@ static void weighted_sum(struct JACOBIAN *out, const struct msm *msm,
     }
 }
 
-/* Rows and columns of the matrix that a window's reduction makes of its digits. */
+/* Rows and columns of the matrix into which the reduction of a window arranges its digits. */
 static size_t matrix_columns(const struct msm_plan *plan, unsigned window)
 {
     return (size_t)1 << ((msm_width(plan, window) - 1) / 2);

@@ -1,6 +1,6 @@
 #include "math/msm_plan.h"
 
-static void cut(struct msm_plan *plan, unsigned n_windows)
+static void set_windows(struct msm_plan *plan, unsigned n_windows)
 {
     plan->n_windows = n_windows;
     plan->first_bucket[0] = 0;
@@ -15,7 +15,7 @@ void msm_plan_make(struct msm_plan *plan, size_t n, size_t buckets_max)
     unsigned best = MSM_WINDOWS_MAX;
     size_t best_cost = SIZE_MAX;
     for (unsigned n_windows = 10; n_windows <= MSM_WINDOWS_MAX; n_windows++) {
-        cut(plan, n_windows);
+        set_windows(plan, n_windows);
         const size_t buckets = plan->first_bucket[n_windows];
         /* Additions: one for each digit, two for each bucket (its row's and its column's sum). */
         const size_t cost = n_windows * n + 2 * buckets;
@@ -24,7 +24,7 @@ void msm_plan_make(struct msm_plan *plan, size_t n, size_t buckets_max)
             best = n_windows;
         }
     }
-    cut(plan, best);
+    set_windows(plan, best);
     memset(plan->offset, 0, sizeof plan->offset);
     for (unsigned w = 0; w + 1 < best; w++) {
         const unsigned bit = plan->position[w + 1] - 1;

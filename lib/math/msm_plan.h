@@ -1,10 +1,11 @@
-/* How scalars are cut into windows, the same for both groups. Private to the sums of math/msm.h.
+/* How scalars are cut into windows, the same for both groups. Private to lib/math.
 
-   256 bits are cut into windows of widths that differ by at most one: an uneven cut would leave a
-   stunted top window with few, overfull buckets. Digits are signed: adding half a window's range in
-   every window but the top one to the scalar turns a window's bits v into the digit v - half. The
-   top window needs no sign, because a scalar is below 2^255. Digits are in -2^(width-1) …
-   2^(width-1), so a window has 2^(width-1) buckets, bucket b for the digits ±(b + 1). */
+   256 bits are cut into windows whose widths differ by at most one: an uneven cut would leave a
+   narrow top window with few, overfull buckets. Digits are signed: half of a window's range is
+   added to the scalar in every window but the top one, which turns a window's bits v into the digit
+   v - half. The top window needs no sign, because a scalar is below 2^255. Digits are in
+   -2^(width-1) … 2^(width-1), so a window has 2^(width-1) buckets, bucket b for the digits ±(b +
+   1). */
 #ifndef MATH_MSM_PLAN_H
 #define MATH_MSM_PLAN_H
 
@@ -16,7 +17,7 @@ struct msm_plan {
     unsigned n_windows;
     unsigned position[MSM_WINDOWS_MAX + 1]; /* first bit of each window; then 256 */
     size_t first_bucket[MSM_WINDOWS_MAX + 1];
-    uint64_t offset[4]; /* what is added to scalars */
+    uint64_t offset[4]; /* added to every scalar */
 };
 
 /* A scalar plus the plan's offset. */

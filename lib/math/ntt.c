@@ -10,7 +10,7 @@
 enum {
     LOG2_SMALL = 4,          /* below 2^4 elements the definition is used directly */
     TASK_ELEMENTS = 1 << 12, /* of element-wise work */
-    REORDER_BLOCK = 4        /* every level has at least so many rows */
+    REORDER_BLOCK = 4        /* least number of rows of a level */
 };
 
 /* Tables and room for all transforms of one call. */
@@ -278,7 +278,7 @@ static void run_product(const struct ntt *ntt, struct fr *out, const struct fr *
 
 /* --- The calls -------------------------------------------------------------------------------- */
 
-static enum cuzk_status no_memory(unsigned log2_n, struct cuzk_error *err)
+static enum cuzk_status report_no_memory(unsigned log2_n, struct cuzk_error *err)
 {
     return error_set(err, CUZK_NO_MEMORY, "transform of 2^%u elements: out of memory", log2_n);
 }
@@ -292,7 +292,7 @@ static enum cuzk_status whole_transform(struct fr *elements, unsigned log2_n, bo
     struct ntt ntt;
     struct fr *copy = mem_alloc(n, sizeof *copy);
     if (!ntt_init(&ntt, arith, log2_n, pool) || !copy) {
-        status = no_memory(log2_n, err);
+        status = report_no_memory(log2_n, err);
         goto out;
     }
     struct reorder reorder = {&ntt, elements, copy, NULL, !forward};
@@ -334,7 +334,7 @@ enum cuzk_status ntt_quotient(struct fr *a, struct fr *b, unsigned log2_n,
     struct ntt ntt;
     struct fr *c = mem_alloc((size_t)1 << log2_n, sizeof *c);
     if (!ntt_init(&ntt, arith ? arith : ntt_ariths()[0], log2_n, pool) || !c) {
-        status = no_memory(log2_n, err);
+        status = report_no_memory(log2_n, err);
         goto out;
     }
     struct fr fix;

@@ -12,7 +12,7 @@ struct ntt_arith;
 extern const struct ntt_arith ntt_arith_portable;
 extern const struct ntt_arith ntt_arith_avx2; /* x86-64 with AVX2 and FMA */
 extern const struct ntt_arith ntt_arith_ifma; /* x86-64 with AVX-512 IFMA */
-/* Those that run on this machine, the fastest first; NULL is behind the last one. */
+/* The implementations that run on this machine, the fastest first; NULL follows the last one. */
 const struct ntt_arith *const *ntt_ariths(void);
 const char *ntt_arith_name(const struct ntt_arith *arith);
 

@@ -1,4 +1,4 @@
-/* What a transform needs of an arithmetic: see ntt_impl.h. Private to lib/math. */
+/* The interface of an arithmetic to the transforms; see ntt_impl.h. Private to lib/math. */
 #ifndef MATH_NTT_ARITH_H
 #define MATH_NTT_ARITH_H
 

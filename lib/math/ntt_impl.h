@@ -1,14 +1,16 @@
 /* The tile of a transform, for any arithmetic. Included by ntt_portable.c, ntt_avx2.c and
    ntt_ifma.c, which define
 
-   NTT_LANES            how many transforms a tile has side by side struct vec           NTT_LANES
-   elements, one of each of the tile's transforms struct twiddle       one element of a stage table,
-   for all lanes vec_load, vec_store  between vec and canonical elements lane_stride apart vec_set
-   a factor for vec_mul, from canonical elements vec_mul              element times factor, or
-   factor times factor dif2, dif4           the last radix-2 stage, and a radix-4 stage, from values
-   to coefficients dit2, dit4           the other way round
+     NTT_LANES            the number of transforms side by side in a tile
+     struct vec           NTT_LANES elements, one of each transform of the tile
+     struct twiddle       an element of a stage table, for all lanes
+     vec_load, vec_store  between a vec and canonical elements that are lane_stride apart
+     vec_set              makes a factor for vec_mul from canonical elements
+     vec_mul              element times factor, or factor times factor
+     dif2, dif4           the last radix-2 stage and a radix-4 stage, from values to coefficients
+     dit2, dit4           the same from coefficients to values
 
-   where the radix-4 stages multiply by twiddle[0 … 2] = w, w^2, w^3, or not at all if twiddle is
+   The radix-4 stages multiply by twiddle[0 … 2] = w, w^2, w^3. They do not multiply if twiddle is
    NULL. */
 
 /* Stage tables: element 0 is i = sqrt(-1); then for block sizes 4, 8, … the triples w^j, w^2j,
@@ -57,7 +59,7 @@ static void tile_dit(struct vec *tile, size_t rows, const struct twiddle *stages
     }
 }
 
-/* Where a tile's elements are, and the factor of row k: start·ratio^k, by lanes. */
+/* The places of a tile's elements, and the factor of row k: start·ratio^k, by lanes. */
 struct place {
     struct fr *base;
     size_t rows, row_stride, lane_stride;

@@ -37,8 +37,8 @@ struct poseidon_constants {
     struct fr sparse_v[POSEIDON_PARTIAL_ROUNDS_MAX][POSEIDON_ARITY_MAX];
 };
 
-/* The constants of an arity (2, 4, 8 or 11). All are computed at the first call, in some
-   milliseconds; they live forever. Safe from any thread. */
+/* The constants of an arity (2, 4, 8 or 11). The first call computes all of them, in some
+   milliseconds. They are never freed. Any thread may call it. */
 const struct poseidon_constants *poseidon_constants(unsigned arity);
 
 /* Element 0 of the initial state. */
@@ -62,12 +62,12 @@ struct poseidon_arith;
 extern const struct poseidon_arith poseidon_arith_portable;
 extern const struct poseidon_arith poseidon_arith_avx2; /* x86-64 with AVX2 and FMA */
 extern const struct poseidon_arith poseidon_arith_ifma; /* x86-64 with AVX-512 IFMA */
-/* Those that run on this machine, the fastest first; NULL is behind the last one. */
+/* The implementations that run on this machine, the fastest first; NULL follows the last one. */
 const struct poseidon_arith *const *poseidon_ariths(void);
 const char *poseidon_arith_name(const struct poseidon_arith *arith);
 
-/* n times poseidon_trace, instance k from inputs[k] to traces[k]; traces do not overlap inputs.
-   arith NULL: the best, which makes full use of its vectors if n is a multiple of
+/* n times poseidon_trace: instance k reads inputs[k] and writes traces[k], and traces do not
+   overlap inputs. arith NULL: the fastest, whose vectors are full if n is a multiple of
    POSEIDON_LANES. */
 enum { POSEIDON_LANES = 16 };
 void poseidon_traces(const struct poseidon_arith *arith, unsigned arity,

@@ -1,4 +1,4 @@
-/* How Poseidon's constants come about (docs/spec/gadgets.md, parts C.2 and C.3). Used once, by
+/* The generation of Poseidon's constants (docs/spec/gadgets.md, parts C.2 and C.3), for
    math/poseidon.c. */
 #ifndef MATH_POSEIDON_CONSTANTS_H
 #define MATH_POSEIDON_CONSTANTS_H

@@ -11,7 +11,7 @@ struct run {
     atomic_size_t next;
 };
 
-static void work(void *context, size_t worker)
+static void run_tasks(void *context, size_t worker)
 {
     struct run *run = context;
     for (;;) {
@@ -26,9 +26,9 @@ void spread(struct pool *pool, size_t n_tasks, spread_fn *fn, void *context)
 {
     struct run run = {.fn = fn, .context = context, .n_tasks = n_tasks};
     if (pool)
-        pool_run(pool, pool_threads(pool), work, &run);
+        pool_run(pool, pool_threads(pool), run_tasks, &run);
     else
-        work(&run, 0);
+        run_tasks(&run, 0);
 }
 
 unsigned spread_workers(const struct pool *pool)

@@ -1,10 +1,11 @@
-/* Sums of groups of points by rounds of batched additions. Included by msm_impl.h, for each group.
+/* Sums of groups of points by rounds of batched additions. Included by msm_impl.h, once for each
+   group.
 
-   A summer collects segments: lists of signed points whose sum is to be added to a target. When it
-   is full it adds them up: in each round neighbours in a segment are paired, all pairs of all
-   segments make one batch, and the list is half as long afterwards. A segment that does not fit
-   goes on in the next filling, so segments of any length, even one with all points, cost one
-   addition a point. */
+   A summer collects segments: lists of signed points, the sum of which is added to a target. When
+   the summer is full it adds the segments up. In each round neighbours in a segment are paired, the
+   pairs of all segments make one batch, and each list is half as long afterwards. A segment that
+   does not fit continues after the next fill. So a segment of any length, even one with all points,
+   costs one addition a point. */
 
 struct item {
     const struct G(affine) * point;
@@ -24,7 +25,7 @@ struct summer {
     struct G(affine) * slots; /* intermediate sums, and points that the owner decoded into them */
     struct G(pair) * pairs;
     void *scratch;
-    struct affine_ahead ahead; /* set by the owner: points of the next filling */
+    struct affine_ahead ahead; /* set by the owner: points to prefetch for the next fill */
     uint32_t capacity;
     uint32_t n_items, n_segments, n_slots;
 };
@@ -38,7 +39,7 @@ static void summer_free(struct summer *s)
     mem_free(s->scratch);
 }
 
-/* False without memory; summer_free is due in any case. */
+/* False without memory. The caller calls summer_free in any case. */
 static bool summer_init(struct summer *s, const struct G(kernel) * kernel, uint32_t capacity)
 {
     *s = (struct summer){.kernel = kernel, .capacity = capacity};
@@ -50,7 +51,7 @@ static bool summer_init(struct summer *s, const struct G(kernel) * kernel, uint3
     return s->items && s->segments && s->slots && s->pairs && s->scratch;
 }
 
-/* Where the sum of a and b goes: an operand's slot is free once the sum is known. */
+/* Where the sum of a and b is stored: the slot of an operand is free once the sum is known. */
 static struct G(affine) * result_slot(struct summer *s, const struct item *a, const struct item *b)
 {
     const struct G(affine) *const end = s->slots + s->capacity;
@@ -123,7 +124,7 @@ static void open_segment(struct summer *s, struct G(affine) * target)
         push_item(s, target, false);
 }
 
-/* Starts a segment: what is added from here goes to *target, until the next one is begun. */
+/* Starts a segment: points added from now on belong to *target, until the next segment starts. */
 static void summer_begin(struct summer *s, struct G(affine) * target)
 {
     if (s->n_items + 2 > s->capacity || s->n_segments == s->capacity)
@@ -131,7 +132,7 @@ static void summer_begin(struct summer *s, struct G(affine) * target)
     open_segment(s, target);
 }
 
-/* Adds ±*point, which must stay as it is until the flush, to the segment. */
+/* Adds ±*point to the segment. The point must remain unchanged until the flush. */
 static void summer_add(struct summer *s, const struct G(affine) * point, bool negative)
 {
     if (s->n_items == s->capacity) {

@@ -106,7 +106,8 @@ static enum cuzk_status prove_one(struct oneshot *shot, unsigned partition, uint
 {
     struct real_loaded *loaded = (struct real_loaded *)(void *)shot->loaded;
     struct witness witness;
-    struct work_span span = {{shot->trace, "prove", (int32_t)partition, 0, 0}, partition, 0};
+    struct work_span span = {.scope = {shot->trace, "prove", (int32_t)partition, 0, 0},
+                             .partition = partition};
     uint64_t start = clock_now_ns();
     TRY(porep_synthesize_part(shot->work, loaded->shape, &span, shot->real->pool, &witness, err));
     uint64_t synthesized = clock_now_ns();
@@ -159,7 +160,7 @@ static void read_phases(struct oneshot *shot)
 static enum cuzk_status prove_all(struct oneshot *shot, uint8_t *proof, struct cuzk_error *err)
 {
     for (unsigned p = 0; p < shot->work->n_partitions; p++)
-        if (prove_one(shot, p, proof + (size_t)p * WORK_PROOF_BYTES, err) != CUZK_OK)
+        if (prove_one(shot, p, proof + (size_t)p * CUZK_PROOF_BYTES, err) != CUZK_OK)
             return error_prefix(err, "partition %u", p);
     uint64_t start = clock_now_ns();
     TRY(porep_verify_all(shot->work, &((struct real_loaded *)(void *)shot->loaded)->params->vk,
@@ -182,7 +183,7 @@ enum cuzk_status cuzk_prove_c1(const struct cuzk_prove_options *options, const u
     if (status == CUZK_OK)
         status = load(&shot, err);
     if (status == CUZK_OK) {
-        *proof_len = (size_t)shot.work->n_partitions * WORK_PROOF_BYTES;
+        *proof_len = (size_t)shot.work->n_partitions * CUZK_PROOF_BYTES;
         made = mem_zalloc(*proof_len, 1);
         status = made ? prove_all(&shot, made, err)
                       : error_set(err, CUZK_NO_MEMORY, "no memory for a proof");
@@ -227,10 +228,10 @@ static enum cuzk_status verify_all(struct oneshot *shot, const struct vk *vk, co
                                    size_t proof_len, struct cuzk_error *err)
 {
     unsigned n = shot->work->n_partitions;
-    if (proof_len != (size_t)n * WORK_PROOF_BYTES)
+    if (proof_len != (size_t)n * CUZK_PROOF_BYTES)
         return error_set(err, CUZK_INVALID_ARGUMENT,
                          "proof: %zu bytes, %zu expected for %u partitions", proof_len,
-                         (size_t)n * WORK_PROOF_BYTES, n);
+                         (size_t)n * CUZK_PROOF_BYTES, n);
     struct cuzk_error whole;
     enum cuzk_status status = porep_verify_all(shot->work, vk, proof, &whole);
     if (status != CUZK_VERIFY_FAILED) {
@@ -239,7 +240,7 @@ static enum cuzk_status verify_all(struct oneshot *shot, const struct vk *vk, co
         return status;
     }
     for (unsigned p = 0; p < n; p++) /* which one is it? */
-        if (porep_verify(shot->work, vk, p, proof + (size_t)p * WORK_PROOF_BYTES, err) != CUZK_OK)
+        if (porep_verify(shot->work, vk, p, proof + (size_t)p * CUZK_PROOF_BYTES, err) != CUZK_OK)
             return error_prefix(err, "partition %u of %u", p, n);
     if (err)
         *err = whole;

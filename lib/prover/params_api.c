@@ -6,7 +6,8 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "groth16/lagrange_check.h"
-#include "groth16/lagrange_file.h"
+#include "groth16/lagrange_make.h"
+#include "key/lagrange_file.h"
 #include "key/params.h"
 #include "groth16/prove.h"
 #include "groth16/setup.h"
@@ -91,11 +92,11 @@ static void fill_report(struct cuzk_params_report *report, const struct params *
         .bytes = params->map.len,
         .trailing_bytes = params->map.len - params->bytes,
         .n_inputs = params->vk.n_ic,
-        .n_h = params->h.count,
-        .n_l = params->l.count,
-        .n_a = params->a.count,
-        .n_b_g1 = params->b_g1.count,
-        .n_b_g2 = params->b_g2.count,
+        .n_h = params->key.v[KEY_H].n,
+        .n_l = params->key.v[KEY_L].n,
+        .n_a = params->key.v[KEY_A].n,
+        .n_b_g1 = params->key.v[KEY_B_G1].n,
+        .n_b_g2 = params->key.v[KEY_B_G2].n,
     };
     snprintf(report->path, sizeof report->path, "%s", params->path);
     hex_encode(params->vk.digest, sizeof params->vk.digest, report->vk_digest);
@@ -139,12 +140,11 @@ static enum cuzk_status check_form_points(const struct params *params, const str
     const struct backend_options options = {.threads = threads};
     const struct backend *backend = backend_find("cuda");
     struct backend_device *device;
-    struct backend_key key;
     if (!backend || !backend->sum || open_device(backend, &options, &device, NULL) != CUZK_OK) {
         backend = backend_find("cpu");
         TRY(open_device(backend, &options, &device, err));
     }
-    params_backend_key(params, &key);
+    struct key_vectors key = params->key;
     key.lagrange = file->points;
     struct pool *pool = pool_new(threads);
     enum cuzk_status status = pool ? lagrange_check(backend, device, shape, &key, pool, err)

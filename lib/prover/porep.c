@@ -167,24 +167,25 @@ enum cuzk_status porep_synthesize_part(struct work *work, const struct shape *sh
 }
 
 enum cuzk_status porep_prove(struct work *work, struct loaded *base, void *witness,
-                             const struct work_span *span, uint8_t bytes[WORK_PROOF_BYTES],
+                             const struct work_span *span, uint8_t bytes[CUZK_PROOF_BYTES],
                              uint64_t *device_ns, struct cuzk_error *err)
 {
     (void)work;
     const struct real_loaded *loaded = (const struct real_loaded *)(const void *)base;
     const struct backend *backend = loaded->real->backend;
     struct backend_circuit *circuit = loaded->on[span->device];
+    const struct backend_partition partition = {witness, span->job, span->scope};
     if (!backend->makes_proofs) {
         struct backend_sums sums;
-        TRY(backend->prove(circuit, witness, &span->scope, &sums, err));
+        TRY(backend->prove(circuit, &partition, &sums, err));
         *device_ns = sums.device_ns;
         return CUZK_OK;
     }
     struct blinding blinding;
     struct proof proof;
     TRY(blinding_random(&blinding, err));
-    enum cuzk_status status = prove_partition(backend, circuit, &loaded->params->vk, witness,
-                                              &blinding, &span->scope, &proof, device_ns, err);
+    enum cuzk_status status = prove_partition(backend, circuit, &loaded->params->vk, &partition,
+                                              &blinding, &proof, device_ns, err);
     mem_wipe(&blinding, sizeof blinding);
     if (status == CUZK_OK)
         proof_encode(bytes, &proof);
@@ -192,7 +193,7 @@ enum cuzk_status porep_prove(struct work *work, struct loaded *base, void *witne
 }
 
 enum cuzk_status porep_verify(const struct work *base, const struct vk *vk, unsigned partition,
-                              const uint8_t bytes[WORK_PROOF_BYTES], struct cuzk_error *err)
+                              const uint8_t bytes[CUZK_PROOF_BYTES], struct cuzk_error *err)
 {
     const struct porep_work *work = porep_of(base);
     struct proof proof;
@@ -213,7 +214,7 @@ enum cuzk_status porep_verify_all(const struct work *base, const struct vk *vk,
         status = error_set(err, CUZK_NO_MEMORY, "no memory to verify %u proofs", n);
     for (unsigned p = 0; p < n && status == CUZK_OK; p++) {
         inputs[p] = work->inputs + p * work->n_inputs;
-        status = proof_decode(proofs + (size_t)p * WORK_PROOF_BYTES, &decoded[p], err);
+        status = proof_decode(proofs + (size_t)p * CUZK_PROOF_BYTES, &decoded[p], err);
         if (status != CUZK_OK)
             error_prefix(err, "partition %u", p);
     }

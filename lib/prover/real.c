@@ -179,7 +179,7 @@ static void open_lagrange(struct real_loaded *loaded)
 
 /* Devices look at the points, and a bad one may be the form's: then it is left out of the key. */
 static enum cuzk_status load_on_device(struct real_loaded *loaded, unsigned d,
-                                       struct backend_key *key, struct cuzk_error *err)
+                                       struct key_vectors *key, struct cuzk_error *err)
 {
     const struct backend *backend = loaded->real->backend;
     struct backend_device *device = loaded->real->devices[d];
@@ -195,9 +195,8 @@ static enum cuzk_status load_on_device(struct real_loaded *loaded, unsigned d,
 static enum cuzk_status load_on_devices(struct real_loaded *loaded, struct cuzk_error *err)
 {
     struct real *real = loaded->real;
-    struct backend_key key;
     enum cuzk_status status = CUZK_OK;
-    params_backend_key(loaded->params, &key);
+    struct key_vectors key = loaded->params->key;
     if (loaded->lagrange)
         key.lagrange = loaded->lagrange->points;
     for (unsigned d = 0; d < real->n_devices; d++) {
@@ -239,9 +238,8 @@ static enum cuzk_status fill_loaded(struct real_loaded *loaded, struct cuzk_erro
     loaded->base.host_bytes = shape_bytes(loaded->shape);
     loaded->base.partition_bytes = witness_bytes_of(loaded->shape);
     loaded->base.dev = loaded->params->is_dev;
-    /* The cpu's memory is ours. */
     for (unsigned d = 0; d < real->n_devices; d++)
-        if (loaded->on[d] && strcmp(real->backend->name, "cpu") == 0)
+        if (loaded->on[d] && real->backend->uses_host_memory)
             loaded->base.host_bytes += real->backend->bytes(loaded->on[d]);
     return CUZK_OK;
 }
@@ -327,7 +325,7 @@ static void free_witness(void *witness)
 }
 
 static enum cuzk_status verify(struct work *work, struct loaded *loaded, unsigned partition,
-                               const uint8_t proof[WORK_PROOF_BYTES], struct cuzk_error *err)
+                               const uint8_t proof[CUZK_PROOF_BYTES], struct cuzk_error *err)
 {
     return porep_verify(work, &((struct real_loaded *)(void *)loaded)->params->vk, partition, proof,
                         err);

@@ -4,7 +4,7 @@
 
 #include "circuits/registry.h"
 #include "engine/work.h"
-#include "groth16/lagrange_file.h"
+#include "key/lagrange_file.h"
 #include "groth16/prove.h"
 
 #include <pthread.h>
@@ -70,10 +70,10 @@ enum cuzk_status porep_synthesize_part(struct work *work, const struct shape *sh
                                        const struct work_span *span, struct pool *pool,
                                        struct witness *out, struct cuzk_error *err);
 enum cuzk_status porep_prove(struct work *work, struct loaded *loaded, void *witness,
-                             const struct work_span *span, uint8_t proof[WORK_PROOF_BYTES],
+                             const struct work_span *span, uint8_t proof[CUZK_PROOF_BYTES],
                              uint64_t *device_ns, struct cuzk_error *err);
 enum cuzk_status porep_verify(const struct work *work, const struct vk *vk, unsigned partition,
-                              const uint8_t proof[WORK_PROOF_BYTES], struct cuzk_error *err);
+                              const uint8_t proof[CUZK_PROOF_BYTES], struct cuzk_error *err);
 enum cuzk_status porep_verify_all(const struct work *work, const struct vk *vk,
                                   const uint8_t *proofs, struct cuzk_error *err);
 void porep_free(struct work *work);

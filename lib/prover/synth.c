@@ -28,7 +28,8 @@ static enum cuzk_status synthesize(const struct cuzk_synth_options *options, str
                                    struct cuzk_error *err)
 {
     unsigned iterations = options->iterations ? options->iterations : 1;
-    const struct work_span span = {TRACE_SCOPE(NULL, NULL), options->partition, 0};
+    const struct work_span span = {.scope = TRACE_SCOPE(NULL, NULL),
+                                   .partition = options->partition};
     for (unsigned i = 0; i < iterations; i++) {
         if (i > 0)
             witness_free(witness);

@@ -48,7 +48,7 @@ static enum cuzk_status decode(struct decoded *decoded, const uint8_t *proofs,
                                const uint8_t *inputs, struct cuzk_error *err)
 {
     for (size_t j = 0; j < decoded->n; j++) {
-        if (proof_decode(proofs + j * PROOF_BYTES, &decoded->proofs[j], err) != CUZK_OK) {
+        if (proof_decode(proofs + j * CUZK_PROOF_BYTES, &decoded->proofs[j], err) != CUZK_OK) {
             error_prefix(err, "proof %zu of %zu", j + 1, decoded->n);
             return CUZK_INVALID_ARGUMENT;
         }
@@ -67,10 +67,10 @@ static enum cuzk_status decode(struct decoded *decoded, const uint8_t *proofs,
 enum cuzk_status cuzk_verify(const struct cuzk_vk *vk, const uint8_t *proofs, size_t proofs_len,
                              const uint8_t *inputs, size_t inputs_len, struct cuzk_error *err)
 {
-    struct decoded decoded = {.n = proofs_len / PROOF_BYTES, .n_inputs = cuzk_vk_inputs(vk)};
-    if (proofs_len == 0 || proofs_len % PROOF_BYTES != 0)
+    struct decoded decoded = {.n = proofs_len / CUZK_PROOF_BYTES, .n_inputs = cuzk_vk_inputs(vk)};
+    if (proofs_len == 0 || proofs_len % CUZK_PROOF_BYTES != 0)
         return error_set(err, CUZK_INVALID_ARGUMENT, "proof: %zu bytes, expected a multiple of %d",
-                         proofs_len, PROOF_BYTES);
+                         proofs_len, CUZK_PROOF_BYTES);
     if (inputs_len % FR_BYTES != 0 || inputs_len / FR_BYTES != decoded.n * decoded.n_inputs)
         return error_set(err, CUZK_INVALID_ARGUMENT,
                          "inputs: %zu bytes, expected %zu for %zu proofs with %zu inputs each",

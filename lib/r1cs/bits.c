@@ -1,24 +1,25 @@
-/* The proof that variables kept as bits are bits: whatever values satisfy the rows of a template,
-   every internal variable that is not full-size is 0 or 1.
+/* The proof that variables kept as bits are bits: for all values that satisfy the rows of a
+   template, every internal variable that is not full-size is 0 or 1.
 
-   Rows are taken in order. One that has a single variable v not yet proven, all others being
-   proven bits, is a polynomial in v of degree at most two for each of their values; if its roots
-   are among 0 and 1 for all of these, v is proven. Values that contradict the row that proved
-   another of the variables do not count: the row of a majority needs that "b and c" is b·c. Rows
-   whose constant a variant changes prove nothing.
+   Rows are taken in order. Consider a row in which one variable v is not proven yet and all other
+   variables are proven bits. For each assignment of the others the row is a polynomial in v of
+   degree at most two. If all roots of all these polynomials are 0 or 1, v is proven. Assignments
+   that contradict the row that proved one of the other variables do not count: the row of a
+   majority needs that "b and c" is b·c. Rows in which a variant changes the constant prove nothing.
 
-   Coefficients of at most ±SMALL_MAX and few variables keep all of this in small integers, which
-   are zero exactly if they are zero in the field. External variables are taken for bits and noted;
-   that they are is checked for every placement. They come from earlier placements, so the proof is
-   not circular. */
+   With coefficients of at most ±SMALL_MAX and few variables, all of this fits in small integers,
+   which are zero exactly when they are zero in the field. External variables are assumed to be bits
+   and noted; that they are bits is checked for every placement. They come from earlier placements,
+   so the proof is not circular. */
 #include "r1cs/coeffs.h"
 #include "r1cs/template.h"
 #include "r1cs/walk.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/mem.h"
 
-enum { VARS_MAX = 6 }; /* of a row that proves something; a majority has five */
+enum { VARS_MAX = 6 }; /* of a row that can prove a variable; a majority has five */
 
 /* A row over few variables: coefficient 0 is that of the constant 1. */
 struct small_row {
@@ -35,7 +36,7 @@ struct prover {
     const struct shape_template *template;
     int16_t *small;    /* of each coefficient of the shape */
     uint64_t *patched; /* rows that a variant changes */
-    uint64_t *proven;  /* locals; externals when a proof takes them for bits */
+    uint64_t *proven;  /* locals; an external once a proof assumes that it is a bit */
     uint32_t *proof;   /* 1 + the row that proved the local, 0 for none */
 };
 
@@ -59,7 +60,7 @@ static bool collect_vars(const struct shape_template *template, uint32_t row, st
     return true;
 }
 
-/* False if the row has a large coefficient or other variables than these. */
+/* False if the row has a coefficient that is not small, or a variable that is not in vars. */
 static bool fill_row(const struct prover *prover, uint32_t row, const struct row_vars *vars,
                      struct small_row *out)
 {
@@ -94,8 +95,8 @@ static bool is_satisfied(const struct small_row *row, unsigned values)
            side_value(row->coeff[MATRIX_C], values);
 }
 
-/* Are all roots of q2·v² + q1·v + q0 among 0 and 1? For q2 ≠ 0 only v², v·(v−1) and (v−1)² are
-   looked for. */
+/* Whether all roots of q2·v² + q1·v + q0 are 0 or 1. For q2 ≠ 0 only v², v·(v−1) and (v−1)² are
+   recognised. */
 static bool roots_are_bits(int q2, int q1, int q0)
 {
     if (q2 != 0)
@@ -105,7 +106,8 @@ static bool roots_are_bits(int q2, int q1, int q0)
     return q0 != 0; /* no value of v at all satisfies the row */
 }
 
-/* The row as a polynomial in variable `wanted`, which is 0 in `values`. */
+/* Whether the row, as a polynomial in variable `wanted`, has no other roots than 0 and 1. `wanted`
+   is 0 in `values`. */
 static bool forces_bit(const struct small_row *row, unsigned wanted, unsigned values)
 {
     const int a0 = side_value(row->coeff[MATRIX_A], values);
@@ -117,7 +119,7 @@ static bool forces_bit(const struct small_row *row, unsigned wanted, unsigned va
     return roots_are_bits(a1 * b1, a0 * b1 + a1 * b0 - c1, a0 * b0 - c0);
 }
 
-/* Does the row force variable `wanted` of vars to be a bit, if the others are? */
+/* Whether the row forces variable `wanted` of vars to be a bit, given that the others are. */
 static bool row_proves(const struct prover *prover, uint32_t row, const struct row_vars *vars,
                        unsigned wanted)
 {
@@ -142,7 +144,8 @@ static bool row_proves(const struct prover *prover, uint32_t row, const struct r
     return true;
 }
 
-/* Index of the only variable that is not proven, and may be; VARS_MAX if there is none such. */
+/* Index of the only variable that is not proven yet. VARS_MAX if there is no such variable, more
+   than one, or a full-size one. */
 static unsigned find_unproven(const struct prover *prover, const struct row_vars *vars)
 {
     const uint32_t n_externals = prover->template->n_externals;
@@ -186,7 +189,7 @@ static const char *name_of(const struct shape_template *template)
     return template->name[0] ? template->name : "outside templates";
 }
 
-/* Every internal bit is proven. */
+/* Fails unless every internal bit is proven. */
 static enum cuzk_status check_internals(const struct prover *prover, uint32_t index,
                                         struct cuzk_error *err)
 {
@@ -203,7 +206,8 @@ static enum cuzk_status check_internals(const struct prover *prover, uint32_t in
     return CUZK_OK;
 }
 
-/* Every external that a proof takes for a bit is one. full is the bitmap over all aux. */
+/* Fails unless every external that a proof assumes to be a bit is one. full is the bitmap over all
+   aux variables. */
 static enum cuzk_status check_externals(const struct shape *shape,
                                         const struct shape_placement *placement,
                                         const uint64_t *taken, const uint64_t *full,

@@ -48,10 +48,8 @@ static enum cuzk_status add_value(struct coeffs *coeffs, const struct fr *value,
     if (*slot == 0) {
         if (coeffs->len == COEFFS_MAX)
             return CUZK_RESOURCE_EXHAUSTED;
-        void *block = coeffs->values;
-        if (!mem_reserve(&block, &coeffs->capacity, coeffs->len + 1, sizeof *coeffs->values))
+        if (!MEM_GROW(coeffs->values, coeffs->capacity, coeffs->len + 1))
             return CUZK_NO_MEMORY;
-        coeffs->values = block;
         coeffs->values[coeffs->len] = *value;
         *slot = (uint32_t)++coeffs->len;
     }

@@ -1,5 +1,5 @@
-/* The dictionary of coefficients of a shape that is being recorded, and small ones as integers.
-   Private to lib/r1cs. */
+/* The dictionary of coefficients of a shape while it is recorded, and coefficients as small
+   integers. Private to lib/r1cs. */
 #ifndef R1CS_COEFFS_H
 #define R1CS_COEFFS_H
 
@@ -17,8 +17,8 @@ struct coeffs {
     size_t n_slots;  /* a power of two */
 };
 
-/* Index of the value, added if it is new. CUZK_RESOURCE_EXHAUSTED when there would be more than
-   COEFFS_MAX, CUZK_NO_MEMORY. */
+/* The index of the value, which is added if it is new. CUZK_RESOURCE_EXHAUSTED beyond COEFFS_MAX
+   values; CUZK_NO_MEMORY. */
 enum cuzk_status coeffs_index(struct coeffs *coeffs, const struct fr *value, uint16_t *index);
 void coeffs_free(struct coeffs *coeffs);
 

@@ -129,13 +129,11 @@ void cs_parts(struct cs *cs, size_t count, cs_part_fn *part, void *context)
 
 void cs_push(struct cs *cs, const char *text)
 {
-    void *block = cs->scopes;
-    if (!mem_reserve(&block, &cs->scopes_capacity, cs->n_scopes + 1, sizeof *cs->scopes)) {
+    if (!MEM_GROW(cs->scopes, cs->scopes_capacity, cs->n_scopes + 1)) {
         cs_fail(cs, CUZK_NO_MEMORY);
         cs->n_unnamed++;
         return;
     }
-    cs->scopes = block;
     cs->scopes[cs->n_scopes++] = text;
 }
 

@@ -1,11 +1,11 @@
-/* What the drivers of struct cs share. Private to lib/r1cs. */
+/* Functions that the drivers of struct cs share. Private to lib/r1cs. */
 #ifndef R1CS_DRIVER_H
 #define R1CS_DRIVER_H
 
 #include "r1cs/cs.h"
 
-/* Prepares the system and allocates input 0 = 1 through the driver. The driver's own state, in
-   which struct cs is the first member, must be ready before. */
+/* Prepares the system and allocates input 0 = 1 through the driver. The driver's own struct, which
+   contains struct cs, must be initialised before. */
 void cs_start(struct cs *cs, const struct cs_driver *driver);
 
 /* Frees what cs_start and the scopes hold. */
@@ -18,44 +18,12 @@ enum cuzk_status cs_run(struct cs *cs, const struct circuit_program *program,
 /* Counts the next variable of the kind; fails the system when there are 2^31 of them. */
 struct var cs_next_var(struct cs *cs, enum var_kind kind);
 
-/* "scope / scope / scope" of where the program is now, cut to size bytes with its terminator. */
+/* The current scopes as "scope / scope / scope", cut to size bytes with the terminator. */
 void cs_path(const struct cs *cs, char *path, size_t size);
 
-/* Template scopes of drivers that take every row as it comes. */
+/* For drivers that take every row as it comes: templates have no effect. */
 bool cs_template_begin_rows(struct cs *cs, const struct cs_template *use, struct var *outs,
                             size_t n_outs);
 void cs_template_end_rows(struct cs *cs, const struct var *outs, size_t n_outs);
-
-/* --- Bitmaps that grow, zero-filled ----------------------------------------------------------- */
-
-struct bitmap {
-    uint64_t *words;
-    size_t capacity; /* words; all beyond the highest set bit are zero */
-};
-
-/* Makes room for `bits` bits; false without memory. */
-bool bitmap_reserve(struct bitmap *map, size_t bits);
-void bitmap_free(struct bitmap *map);
-size_t bitmap_count(const struct bitmap *map);
-
-/* to[to_at … +count) |= from[from_at … +count); from has n_from bits. */
-void bits_or(uint64_t *to, size_t to_at, const uint64_t *from, size_t n_from, size_t from_at,
-             size_t count);
-
-static inline void bit_set(uint64_t *words, size_t i)
-{
-    words[i / 64] |= (uint64_t)1 << (i % 64);
-}
-
-static inline bool bit_get(const uint64_t *words, size_t i)
-{
-    return (words[i / 64] >> (i % 64) & 1) != 0;
-}
-
-/* Words that hold `bits` bits. */
-static inline size_t bit_words(size_t bits)
-{
-    return (bits + 63) / 64;
-}
 
 #endif

@@ -16,22 +16,17 @@ void lc_free(struct lc *lc)
     *lc = (struct lc){0};
 }
 
-static bool reserve(struct lc *lc, size_t needed)
+static bool make_room(struct lc *lc, size_t needed)
 {
-    if (needed <= lc->capacity)
+    if (needed <= lc->capacity || MEM_GROW(lc->terms, lc->capacity, needed))
         return true;
-    void *block = lc->terms;
-    if (!mem_reserve(&block, &lc->capacity, needed, sizeof *lc->terms)) {
-        lc->failed = true;
-        return false;
-    }
-    lc->terms = block;
-    return true;
+    lc->failed = true;
+    return false;
 }
 
 void lc_add(struct lc *lc, struct var var, const struct fr *coeff)
 {
-    if (reserve(lc, lc->len + 1))
+    if (make_room(lc, lc->len + 1))
         lc->terms[lc->len++] = (struct term){.var = var, .coeff = *coeff};
 }
 
@@ -50,7 +45,7 @@ void lc_add_scaled(struct lc *lc, const struct fr *coeff, const struct lc *other
     if (other->failed)
         lc->failed = true;
     size_t len = other->len; /* other may be lc */
-    if (!reserve(lc, lc->len + len))
+    if (!make_room(lc, lc->len + len))
         return;
     bool one = fr_is_one(coeff);
     for (size_t i = 0; i < len; i++) {

@@ -1,8 +1,8 @@
 #include "r1cs/query.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "r1cs/driver.h"
 
 static void query_free(struct query *query)
 {
@@ -16,14 +16,14 @@ static uint32_t bits_count(uint64_t bits)
     return (uint32_t)__builtin_popcountll(bits);
 }
 
-/* The bits of a word that stand for the first n. */
+/* The mask of the bits of a word that belong to the first n. */
 static uint64_t word_mask(size_t n, size_t word)
 {
     return n - word * 64 < 64 ? ((uint64_t)1 << (n - word * 64)) - 1 : UINT64_MAX;
 }
 
 /* Numbers the points of one query. Takes ownership of `dense` (NULL: every aux variable has a
-   point); input_dense NULL: no inputs at all. */
+   point). input_dense NULL: no input has a point. */
 static enum cuzk_status query_init(struct query *query, const struct shape *shape,
                                    const uint64_t *full, uint64_t *dense,
                                    const uint64_t *input_dense, struct cuzk_error *err)
@@ -57,7 +57,7 @@ static enum cuzk_status query_init(struct query *query, const struct shape *shap
     return CUZK_OK;
 }
 
-static uint64_t *take(uint64_t **from)
+static uint64_t *take_bitmap(uint64_t **from)
 {
     uint64_t *taken = *from;
     *from = NULL;
@@ -84,9 +84,10 @@ enum cuzk_status queries_init(struct queries *out, const struct shape *shape,
     memset(all_inputs, 0xff, bit_words(shape->n_inputs) * sizeof *all_inputs);
     status = query_init(&out->l, shape, full, NULL, NULL, err);
     if (status == CUZK_OK)
-        status = query_init(&out->a, shape, full, take(&density.a_aux), all_inputs, err);
+        status = query_init(&out->a, shape, full, take_bitmap(&density.a_aux), all_inputs, err);
     if (status == CUZK_OK)
-        status = query_init(&out->b, shape, full, take(&density.b_aux), density.b_input, err);
+        status =
+            query_init(&out->b, shape, full, take_bitmap(&density.b_aux), density.b_input, err);
 out:
     density_free(&density);
     mem_free(full);

@@ -1,21 +1,24 @@
-/* The recorder: runs the gadgets once for each template and keeps every further use as a
+/* The recorder: runs the gadgets once for each template and records every further use as a
    placement.
 
-   Rows are collected, with global variable numbers, from the start of the current use of a
-   template, or of the current stretch of rows outside templates. When it ends, variables get
-   local numbers and the rows become a template; a stretch that equals an earlier one becomes a
-   placement of that. */
+   Rows are collected, with global variable numbers, from the start of the current use of a template
+   or of the current stretch of rows outside templates. At its end the variables get local numbers
+   and the rows become a template. A stretch that equals an earlier one becomes a placement of that
+   one. */
 #include "r1cs/coeffs.h"
+#include "r1cs/driver.h"
 #include "r1cs/sort.h"
 #include "r1cs/template.h"
 
+#include "base/bits.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/pointer.h"
 
 #include <stdio.h>
 
-/* Which local number an external variable has. Entries of other generations are empty. */
+/* The local number of an external variable. Entries of other generations are empty. */
 struct id_slot {
     uint32_t id;
     uint32_t local;
@@ -63,24 +66,21 @@ struct recorder {
     uint32_t generation;
     struct known *recording; /* NULL in a stretch */
 
-    char failure[160]; /* more than the status says, or "" */
+    char failure[160]; /* details beyond the status, or "" */
 };
 
 static struct recorder *recorder_of(struct cs *cs)
 {
-    return (struct recorder *)cs;
+    return CONTAINER_OF(cs, struct recorder, cs);
 }
 
-static bool grow(struct recorder *r, void **array, size_t *capacity, size_t needed, size_t size)
+/* Passes on whether an allocation succeeded, and marks the system as failed if it did not. */
+static bool check_room(struct recorder *r, bool allocated)
 {
-    if (mem_reserve(array, capacity, needed, size))
-        return true;
-    cs_fail(&r->cs, CUZK_NO_MEMORY);
-    return false;
+    if (!allocated)
+        cs_fail(&r->cs, CUZK_NO_MEMORY);
+    return allocated;
 }
-
-#define GROW(r, array, capacity, needed)                                                           \
-    grow(r, (void **)(void *)&(array), &(capacity), needed, sizeof *(array))
 
 static void fail_limit(struct recorder *r, const char *what)
 {
@@ -119,9 +119,9 @@ static bool add_terms(struct recorder *r, struct row_list *list, struct lc *lc)
         fail_limit(r, "more than 2^32 terms outside templates");
         return false;
     }
-    if (!GROW(r, list->var, list->var_capacity, len + lc->len) ||
-        !GROW(r, list->coeff, list->coeff_capacity, len + lc->len) ||
-        !GROW(r, list->start, list->start_capacity, (size_t)r->n_rows + 2))
+    if (!check_room(r, MEM_GROW(list->var, list->var_capacity, len + lc->len) &&
+                           MEM_GROW(list->coeff, list->coeff_capacity, len + lc->len) &&
+                           MEM_GROW(list->start, list->start_capacity, (size_t)r->n_rows + 2)))
         return false;
     for (size_t i = 0; i < lc->len; i++) {
         list->var[len + i] = lc->terms[i].var.id;
@@ -150,7 +150,7 @@ static void record_enforce(struct cs *cs, struct lc *a, struct lc *b, struct lc 
         r->n_rows++;
 }
 
-/* Starts collecting anew behind what was recorded so far. */
+/* Starts to collect rows after what was recorded so far. */
 static void start_collecting(struct recorder *r)
 {
     r->n_rows = 0;
@@ -178,10 +178,8 @@ static bool add_external(struct recorder *r, uint32_t id)
     if (2 * (r->n_externals + 1) > r->n_slots) {
         size_t n_slots = r->n_slots ? 2 * r->n_slots : 1024;
         struct id_slot *slots = mem_zalloc(n_slots, sizeof *slots);
-        if (!slots) {
-            cs_fail(&r->cs, CUZK_NO_MEMORY);
+        if (!check_room(r, slots))
             return false;
-        }
         mem_free(r->slots);
         r->slots = slots;
         r->n_slots = n_slots;
@@ -189,7 +187,7 @@ static bool add_external(struct recorder *r, uint32_t id)
             *find_slot(r, r->externals[i]) =
                 (struct id_slot){r->externals[i], i + 1, r->generation};
     }
-    if (!GROW(r, r->externals, r->externals_capacity, r->n_externals + 1))
+    if (!check_room(r, MEM_GROW(r->externals, r->externals_capacity, r->n_externals + 1)))
         return false;
     r->externals[r->n_externals++] = id;
     *find_slot(r, id) = (struct id_slot){id, (uint32_t)r->n_externals, r->generation};
@@ -241,7 +239,7 @@ static uint32_t local_of(struct recorder *r, uint32_t id)
     return find_slot(r, id)->local;
 }
 
-/* Makes a template of what was collected. */
+/* Makes a template of the collected rows. */
 static bool make_template(struct recorder *r, const char *name, struct shape_template *out)
 {
     if (!number_externals(r))
@@ -271,8 +269,8 @@ static bool make_template(struct recorder *r, const char *name, struct shape_tem
 static bool add_template(struct recorder *r, struct shape_template *template, uint64_t hash)
 {
     struct shape *shape = r->shape;
-    if (!GROW(r, shape->templates, r->templates_capacity, shape->n_templates + 1) ||
-        !GROW(r, r->hashes, r->hashes_capacity, shape->n_templates + 1)) {
+    if (!check_room(r, MEM_GROW(shape->templates, r->templates_capacity, shape->n_templates + 1) &&
+                           MEM_GROW(r->hashes, r->hashes_capacity, shape->n_templates + 1))) {
         template_free(template);
         return false;
     }
@@ -292,7 +290,7 @@ static bool add_bindings(struct recorder *r, const uint32_t *ids, size_t n_ids,
             shape->bindings[shape->n_bindings - 1].count++;
             continue;
         }
-        if (!GROW(r, shape->bindings, r->bindings_capacity, shape->n_bindings + 1))
+        if (!check_room(r, MEM_GROW(shape->bindings, r->bindings_capacity, shape->n_bindings + 1)))
             return false;
         shape->bindings[shape->n_bindings++] =
             (struct shape_binding){.first = {ids[i]}, .count = 1};
@@ -304,7 +302,8 @@ static bool add_bindings(struct recorder *r, const uint32_t *ids, size_t n_ids,
 static bool add_placement(struct recorder *r, const struct shape_placement *placement)
 {
     struct shape *shape = r->shape;
-    if (!GROW(r, shape->placements, r->placements_capacity, shape->n_placements + 1))
+    if (!check_room(r,
+                    MEM_GROW(shape->placements, r->placements_capacity, shape->n_placements + 1)))
         return false;
     shape->placements[shape->n_placements++] = *placement;
     shape->n_full += shape->templates[placement->template_index].n_full;
@@ -353,13 +352,13 @@ static void close_stretch(struct recorder *r)
 
 /* --- Templates -------------------------------------------------------------------------------- */
 
-/* Copies the gadget's externals into r->externals in the order of the shape, and tells whether they
-   are fit for a template: distinct, without the constant 1. Where they are not, the use is recorded
-   as a part of the stretch around it. */
+/* Copies the gadget's externals into r->externals in the order of the shape. False if they do not
+   fit a template, because two are the same or one is the constant 1; the use is then recorded as a
+   part of the stretch around it. */
 static bool take_externals(struct recorder *r, const struct cs_template *use, const uint32_t *order)
 {
     r->n_externals = 0;
-    if (!GROW(r, r->externals, r->externals_capacity, use->n_externals))
+    if (!check_room(r, MEM_GROW(r->externals, r->externals_capacity, use->n_externals)))
         return false;
     enum { RUNS_MAX = 256 };
     struct shape_binding runs[RUNS_MAX];
@@ -401,7 +400,7 @@ static struct known *find_known(const struct recorder *r, const struct cs_templa
     return NULL;
 }
 
-/* Adds a use of a known template whose externals were taken. */
+/* Adds a use of a known template; take_externals has been called. */
 static bool place_known(struct recorder *r, const struct known *known, struct var *outs)
 {
     struct cs *cs = &r->cs;
@@ -462,7 +461,8 @@ static void start_recording(struct recorder *r, const struct cs_template *use)
         cs_fail(&r->cs, CUZK_NO_MEMORY);
         return;
     }
-    if (!take_externals(r, use, order) || !GROW(r, r->known, r->known_capacity, r->n_known + 1)) {
+    if (!take_externals(r, use, order) ||
+        !check_room(r, MEM_GROW(r->known, r->known_capacity, r->n_known + 1))) {
         mem_free(order);
         return;
     }
@@ -518,8 +518,8 @@ static bool set_outs(struct recorder *r, const struct var *outs, size_t n_outs)
     return true;
 }
 
-/* Finds a template of the same name that the new one is a patched form of; then the new one is
-   freed and known refers to the other, with patches. */
+/* Finds a template of the same name of which the new one is a patched form. The new one is then
+   freed, and known refers to the other one with patches. */
 static bool reuse_variant(struct recorder *r, struct shape_template *template, struct known *known)
 {
     struct shape *shape = r->shape;
@@ -529,7 +529,7 @@ static bool reuse_variant(struct recorder *r, struct shape_template *template, s
         if (base == known || base->n_patches > 0 || strcmp(base->name, known->name) != 0 ||
             memcmp(base->order, known->order, known->n_externals * sizeof *known->order) != 0)
             continue;
-        if (!GROW(r, shape->patches, r->patches_capacity, needed))
+        if (!check_room(r, MEM_GROW(shape->patches, r->patches_capacity, needed)))
             return false;
         if (template_diff(&shape->templates[base->template_index], template,
                           shape->patches + shape->n_patches, &known->n_patches)) {
@@ -578,9 +578,9 @@ static bool recorder_start(struct recorder *r)
         cs_fail(&r->cs, CUZK_NO_MEMORY);
     for (int m = 0; m < MATRIX_COUNT && r->cs.status == CUZK_OK; m++) {
         struct row_list *list = &r->rows[m];
-        if (GROW(r, list->start, list->start_capacity, 1) &&
-            GROW(r, list->var, list->var_capacity, 1) &&
-            GROW(r, list->coeff, list->coeff_capacity, 1))
+        if (check_room(r, MEM_GROW(list->start, list->start_capacity, 1) &&
+                              MEM_GROW(list->var, list->var_capacity, 1) &&
+                              MEM_GROW(list->coeff, list->coeff_capacity, 1)))
             list->start[0] = 0;
     }
     cs_start(&r->cs, &record_driver);
@@ -606,8 +606,8 @@ static void recorder_free(struct recorder *r)
     shape_free(r->shape);
 }
 
-/* Gives back the room for growth; makes an empty block of an array that was never used. */
-static bool shrink(void **array, size_t len, size_t size)
+/* Returns unused capacity. An array that was never used becomes an empty block. */
+static bool shrink_array(void **array, size_t len, size_t size)
 {
     void *exact = mem_realloc(*array, len, size);
     if (exact)
@@ -615,7 +615,7 @@ static bool shrink(void **array, size_t len, size_t size)
     return exact != NULL;
 }
 
-#define SHRINK(array, len) shrink((void **)(void *)&(array), len, sizeof *(array))
+#define SHRINK(array, len) shrink_array((void **)(void *)&(array), len, sizeof *(array))
 
 static enum cuzk_status finish_shape(struct recorder *r, struct cuzk_error *err)
 {

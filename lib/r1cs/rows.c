@@ -1,17 +1,15 @@
-#include "r1cs/rows_compile.h"
+#include "r1cs/rows_program.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "math/spread.h"
-#include "r1cs/driver.h"
 #include "r1cs/walk.h"
-
-#include <pthread.h>
 
 __extension__ typedef unsigned __int128 u128;
 
-/* Rows that are taken together by one call on the pool. */
-enum { PIECE_ROWS = 1 << 15, CHECK_ROWS = 1 << 11 };
+/* Rows of one task on the pool. */
+enum { PIECE_ROWS = 1 << 15 };
 
 /* The values of one placement's local variables. */
 struct locals {
@@ -41,7 +39,7 @@ static void workers_free(struct locals *workers, unsigned n)
     mem_free(workers);
 }
 
-/* Room for each of n workers; NULL without memory. */
+/* Working memory of n workers; NULL without memory. */
 static struct locals *workers_make(const struct row_evaluator *evaluator, unsigned n)
 {
     struct locals *workers = mem_zalloc(n, sizeof *workers);
@@ -70,9 +68,9 @@ static struct fr variable_value(const struct row_evaluator *evaluator,
     return witness->full[placement->first_full + full_rank(template, rows, internal)];
 }
 
-/* Fills in the values of the placement's variables. */
-static void gather(const struct row_evaluator *evaluator, const struct witness *witness,
-                   const struct shape_placement *placement, struct locals *locals)
+/* Fetches the values of the placement's local variables from the witness. */
+static void gather_locals(const struct row_evaluator *evaluator, const struct witness *witness,
+                          const struct shape_placement *placement, struct locals *locals)
 {
     const struct shape *shape = evaluator->shape;
     const struct shape_template *template = &shape->templates[placement->template_index];
@@ -109,7 +107,7 @@ static void gather(const struct row_evaluator *evaluator, const struct witness *
 
 /* --- One row ---------------------------------------------------------------------------------- */
 
-/* Up to 64 bits of the map from bit `at` on, which has a word more than its bits need. */
+/* Up to 64 bits of the map from bit `at` on. The map has one word more than its bits need. */
 static uint64_t word_at(const uint64_t *words, size_t at)
 {
     unsigned shift = at % 64;
@@ -117,8 +115,8 @@ static uint64_t word_at(const uint64_t *words, size_t at)
     return word[0] >> shift | word[1] << 1 << (63 - shift);
 }
 
-/* An integer below 2^256. Each limb gathers 32-bit words shifted by less than 64, so that 128 bits
-   hold any number of them; carries are settled at the end. */
+/* A sum of words as an integer below 2^256. Each 128-bit accumulator adds up 32-bit words shifted
+   by less than 64 bits, so any number of them fits; carries are propagated at the end. */
 static void sum_words(const struct row_program *program, const struct word_sum *sum,
                       const uint64_t *bits, struct fr *out)
 {
@@ -137,10 +135,10 @@ static void sum_words(const struct row_program *program, const struct word_sum *
         limbs[i] = (uint64_t)carry;
         carry >>= 64;
     }
-    blst_fr_from_uint64(&out->v, limbs); /* any 256-bit integer will do; it is reduced */
+    fr_from_limbs(out, limbs);
 }
 
-/* Term by term. constant, unless NULL, replaces the coefficient of the constant 1. */
+/* A row term by term. constant, unless NULL, replaces the coefficient of the constant 1. */
 static void sum_terms(const struct row_evaluator *evaluator, const struct template_matrix *matrix,
                       const uint32_t *slot, uint32_t row, const struct fr *constant,
                       const struct locals *locals, struct fr *out)
@@ -179,7 +177,7 @@ static inline int small_value(const struct small_term *term, uint32_t count, con
     return value;
 }
 
-/* Rows of `terms` small terms each, of which the first is program->small[first]. */
+/* n_rows rows of `terms` small terms each, from program->small[first] on. */
 static inline void small_rows(const struct row_evaluator *evaluator,
                               const struct row_program *program, uint32_t first, uint32_t terms,
                               uint32_t n_rows, const uint8_t *bytes, struct fr *out)
@@ -280,7 +278,7 @@ struct run {
     struct locals *workers;
 };
 
-/* The part of a placement's rows that lies in [run->first, run->end). */
+/* Evaluates the rows of a placement that lie in [run->first, run->end). */
 static void run_part(struct run *run, const struct shape_placement *placement,
                      struct locals *locals)
 {
@@ -293,12 +291,12 @@ static void run_part(struct run *run, const struct shape_placement *placement,
     struct fr *out[MATRIX_COUNT];
     for (int m = 0; m < MATRIX_COUNT; m++)
         out[m] = run->out[m] ? run->out[m] + (from - run->first) : NULL;
-    gather(run->evaluator, run->witness, placement, locals);
+    gather_locals(run->evaluator, run->witness, placement, locals);
     run_placement(run->evaluator, placement, (uint32_t)(from - start), (uint32_t)(to - start),
                   locals, out);
 }
 
-/* Input rows and the zeros behind them. */
+/* Writes input rows and the zero rows after them. */
 static void run_tail(struct run *run, uint64_t from, uint64_t to)
 {
     const struct shape *shape = run->evaluator->shape;
@@ -313,8 +311,8 @@ static void run_tail(struct run *run, uint64_t from, uint64_t to)
     }
 }
 
-/* All placements that start in the piece's window of rows; the first piece also has the one that
-   starts before it. */
+/* Evaluates all placements that start in the piece's window of rows. The first piece also takes the
+   placement that starts before it. */
 static void run_piece(void *context, unsigned worker, size_t piece)
 {
     struct run *run = context;
@@ -364,89 +362,5 @@ enum cuzk_status shape_eval_rows(const struct shape *shape, const struct witness
     struct fr *const out[MATRIX_COUNT] = {a, b, NULL};
     enum cuzk_status status = row_evaluator_run(evaluator, witness, pool, 0, domain, out, err);
     row_evaluator_free(evaluator);
-    return status;
-}
-
-/* --- Check ------------------------------------------------------------------------------------ */
-
-struct check {
-    const struct row_evaluator *evaluator;
-    const struct witness *witness;
-    pthread_mutex_t lock;
-    struct row_check *result;
-    struct locals *workers;
-    struct fr *values; /* MATRIX_COUNT · CHECK_ROWS for each worker */
-};
-
-static void note_unsatisfied(struct check *check, const struct shape_placement *placement,
-                             uint32_t row)
-{
-    const struct shape *shape = check->evaluator->shape;
-    struct row_check *result = check->result;
-    uint64_t global = (uint64_t)placement->first_row + row;
-    pthread_mutex_lock(&check->lock);
-    if (result->unsatisfied++ == 0 || global < result->first_unsatisfied) {
-        result->first_unsatisfied = global;
-        result->template_name = shape->templates[placement->template_index].name;
-        result->template_row = row;
-    }
-    pthread_mutex_unlock(&check->lock);
-}
-
-static void check_placement(struct check *check, const struct shape_placement *placement,
-                            const struct locals *locals, struct fr *const out[MATRIX_COUNT])
-{
-    uint32_t n_rows = check->evaluator->shape->templates[placement->template_index].n_rows;
-    for (uint32_t from = 0; from < n_rows; from += CHECK_ROWS) {
-        uint32_t to = n_rows - from < CHECK_ROWS ? n_rows : from + CHECK_ROWS;
-        run_placement(check->evaluator, placement, from, to, locals, out);
-        for (uint32_t row = from; row < to; row++) {
-            struct fr product;
-            fr_mul(&product, &out[MATRIX_A][row - from], &out[MATRIX_B][row - from]);
-            if (!fr_equal(&product, &out[MATRIX_C][row - from]))
-                note_unsatisfied(check, placement, row);
-        }
-    }
-}
-
-static void check_piece(void *context, unsigned worker, size_t piece)
-{
-    struct check *check = context;
-    const struct shape *shape = check->evaluator->shape;
-    uint32_t index = placement_from_row(shape, (uint64_t)piece * PIECE_ROWS);
-    uint32_t end = placement_from_row(shape, (uint64_t)(piece + 1) * PIECE_ROWS);
-    struct locals *locals = &check->workers[worker];
-    struct fr *values = check->values + (size_t)worker * MATRIX_COUNT * CHECK_ROWS;
-    struct fr *const out[MATRIX_COUNT] = {values, values + CHECK_ROWS, values + 2 * CHECK_ROWS};
-    for (; index < end; index++) {
-        gather(check->evaluator, check->witness, &shape->placements[index], locals);
-        check_placement(check, &shape->placements[index], locals, out);
-    }
-}
-
-enum cuzk_status row_evaluator_check(const struct row_evaluator *evaluator,
-                                     const struct witness *witness, struct pool *pool,
-                                     struct row_check *result, struct cuzk_error *err)
-{
-    *result = (struct row_check){0};
-    unsigned n_workers = spread_workers(pool);
-    struct check check = {
-        .evaluator = evaluator,
-        .witness = witness,
-        .result = result,
-        .workers = workers_make(evaluator, n_workers),
-        .values = mem_alloc((size_t)n_workers * MATRIX_COUNT * CHECK_ROWS, sizeof(struct fr)),
-    };
-    enum cuzk_status status = CUZK_OK;
-    if (check.workers && check.values) {
-        pthread_mutex_init(&check.lock, NULL);
-        size_t pieces = (size_t)((evaluator->shape->n_rows + PIECE_ROWS - 1) / PIECE_ROWS);
-        spread(pool, pieces, check_piece, &check);
-        pthread_mutex_destroy(&check.lock);
-    } else {
-        status = error_set(err, CUZK_NO_MEMORY, "row check: no memory");
-    }
-    workers_free(check.workers, n_workers);
-    mem_free(check.values);
     return status;
 }

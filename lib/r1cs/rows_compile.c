@@ -1,11 +1,11 @@
-/* Turns the recorded rows of each template into what is evaluated: rows of bits with small
-   coefficients by table, sums of words by integers, everything else by field operations. Derived
-   from the rows alone. */
-#include "r1cs/rows_compile.h"
+/* Compiles the recorded rows of each template into programs: rows of bits with small coefficients
+   are looked up in a table, sums of words are integers, all other rows are field operations. The
+   programs follow from the rows alone. */
+#include "r1cs/rows_program.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "r1cs/driver.h"
 #include "r1cs/walk.h"
 
 /* --- Coefficients ----------------------------------------------------------------------------- */
@@ -23,7 +23,7 @@ static int16_t exact_log2(const uint64_t limbs[4])
     return log2;
 }
 
-static struct coeff_class classify(const struct fr *coeff)
+static struct coeff_class classify_coeff(const struct fr *coeff)
 {
     uint64_t limbs[4];
     fr_to_limbs(limbs, coeff);
@@ -130,7 +130,7 @@ struct compiler {
     struct row_program *program;
 };
 
-/* What the terms of a row allow. */
+/* The quickest kind of operation that the terms of a row allow. */
 static enum row_kind kind_of_row(const struct compiler *compiler, uint32_t row)
 {
     const struct template_matrix *matrix = compiler->matrix;
@@ -160,11 +160,8 @@ static bool add_small(struct compiler *compiler, uint32_t row, struct row_op *op
     const struct template_matrix *matrix = compiler->matrix;
     struct row_program *program = compiler->program;
     uint32_t first = matrix->start[row], count = matrix->start[row + 1] - first;
-    void *block = program->small;
-    if (!mem_reserve(&block, &program->small_capacity, program->n_small + count,
-                     sizeof *program->small))
+    if (!MEM_GROW(program->small, program->small_capacity, program->n_small + count))
         return false;
-    program->small = block;
     op->first = (uint32_t)program->n_small;
     op->count = (uint16_t)count; /* ≤ SMALL_MAX: each coefficient is at least 1 */
     for (uint32_t t = first; t < first + count; t++)
@@ -175,7 +172,7 @@ static bool add_small(struct compiler *compiler, uint32_t row, struct row_op *op
     return true;
 }
 
-/* sum += 2^log2; false if it is no longer below 2^255, so that a constant below r still fits. */
+/* sum += 2^log2. False once the sum is 2^255 or more: below that, a constant below r still fits. */
 static bool add_power(uint64_t sum[4], unsigned log2)
 {
     uint64_t carry = (uint64_t)1 << (log2 % 64);
@@ -195,18 +192,15 @@ static bool add_word_bit(struct row_program *program, struct word_sum *sum, uint
         last->bits++;
         return true;
     }
-    void *block = program->words;
-    if (!mem_reserve(&block, &program->words_capacity, program->n_words + 1,
-                     sizeof *program->words))
+    if (!MEM_GROW(program->words, program->words_capacity, program->n_words + 1))
         return false;
-    program->words = block;
     program->words[program->n_words++] =
         (struct word_term){.local = local, .bits = 1, .shift = (uint16_t)log2};
     sum->count++;
     return true;
 }
 
-/* Makes a sum of words of the row; *fits is false if its value could be too large for that. */
+/* Compiles the row to a sum of words; *fits is false if its value could be too large. */
 static bool add_sum(struct compiler *compiler, uint32_t row, struct row_op *op, bool *fits)
 {
     const struct template_matrix *matrix = compiler->matrix;
@@ -225,10 +219,8 @@ static bool add_sum(struct compiler *compiler, uint32_t row, struct row_op *op, 
         if (*fits && !add_word_bit(program, &sum, matrix->local[t], log2))
             return false;
     }
-    void *block = program->sums;
-    if (!mem_reserve(&block, &program->sums_capacity, program->n_sums + 1, sizeof *program->sums))
+    if (!MEM_GROW(program->sums, program->sums_capacity, program->n_sums + 1))
         return false;
-    program->sums = block;
     op->first = (uint32_t)program->n_sums;
     if (*fits)
         program->sums[program->n_sums++] = sum;
@@ -264,7 +256,7 @@ static bool compile_row(struct compiler *compiler, uint32_t row)
     return true;
 }
 
-/* Finds the rows that evaluation takes together; their terms follow each other. */
+/* Finds the rows that are evaluated together; their terms follow each other. */
 static void find_runs(struct row_op *ops, uint32_t n_rows)
 {
     for (uint32_t row = n_rows; row-- > 0;) {
@@ -318,10 +310,10 @@ static void fill_tables(struct row_evaluator *evaluator)
         memcpy(&evaluator->spread[byte], bytes, sizeof bytes);
     }
     for (uint32_t i = 0; i < evaluator->shape->n_coeffs; i++)
-        evaluator->classes[i] = classify(&evaluator->shape->coeffs[i]);
+        evaluator->classes[i] = classify_coeff(&evaluator->shape->coeffs[i]);
 }
 
-static bool compile(struct row_evaluator *evaluator)
+static bool compile_templates(struct row_evaluator *evaluator)
 {
     const struct shape *shape = evaluator->shape;
     evaluator->classes = mem_alloc(shape->n_coeffs, sizeof *evaluator->classes);
@@ -348,7 +340,7 @@ enum cuzk_status row_evaluator_new(const struct shape *shape, struct row_evaluat
     struct row_evaluator *evaluator = mem_zalloc(1, sizeof *evaluator);
     if (evaluator) {
         evaluator->shape = shape;
-        if (compile(evaluator)) {
+        if (compile_templates(evaluator)) {
             *out = evaluator;
             return CUZK_OK;
         }
@@ -375,25 +367,4 @@ void row_evaluator_free(struct row_evaluator *evaluator)
     mem_free(evaluator->templates);
     mem_free(evaluator->classes);
     mem_free(evaluator);
-}
-
-size_t row_evaluator_bytes(const struct row_evaluator *evaluator)
-{
-    const struct shape *shape = evaluator->shape;
-    size_t bytes = sizeof *evaluator + shape->n_coeffs * sizeof *evaluator->classes +
-                   shape->n_templates * sizeof *evaluator->templates;
-    for (uint32_t i = 0; i < shape->n_templates; i++) {
-        const struct shape_template *template = &shape->templates[i];
-        const struct template_rows *rows = &evaluator->templates[i];
-        bytes += template_locals(template) * sizeof *rows->slot;
-        bytes += bit_words(template->n_internal) * sizeof *rows->full_rank;
-        for (int m = 0; m < MATRIX_COUNT; m++) {
-            const struct row_program *program = &rows->program[m];
-            bytes += template->n_rows * sizeof *program->ops;
-            bytes += program->small_capacity * sizeof *program->small;
-            bytes += program->words_capacity * sizeof *program->words;
-            bytes += program->sums_capacity * sizeof *program->sums;
-        }
-    }
-    return bytes;
 }

@@ -1,5 +1,6 @@
 #include "r1cs/shape.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "r1cs/template.h"

@@ -2,14 +2,14 @@
    templates").
 
    Every row belongs to exactly one placement. A placement is one use of a template: where its rows
-   and aux variables start, and what its external variables are. Stretches of rows outside any
-   template are templates without a name; equal stretches share one. So one walk over the
-   placements, in order, visits all rows in row order and all aux variables in variable order.
+   and aux variables start, and what its external variables are. A stretch of rows outside any
+   template is a template without a name, and equal stretches share one. So a walk over the
+   placements in order visits all rows in row order and all aux variables in variable order.
 
-   Local variables of a template: 0 is the constant 1; 1 … n_externals the externals (in stretches,
-   inputs too); then the internal aux variables in order of allocation. The order of externals is
-   the recorder's own, chosen so that bindings are few runs; terms of a row are in ascending order
-   of local variables. */
+   Local variables of a template: 0 is the constant 1; 1 … n_externals are the externals (in
+   stretches, inputs too); then come the internal aux variables in order of allocation. The recorder
+   chooses the order of externals so that bindings are few runs. The terms of a row are in ascending
+   order of local variables. */
 #ifndef R1CS_SHAPE_H
 #define R1CS_SHAPE_H
 
@@ -37,7 +37,7 @@ struct shape_template {
     struct template_matrix matrix[MATRIX_COUNT];
 };
 
-/* What a variant of a template changes: the A-side coefficient of the constant 1 in some rows. */
+/* The change that a variant makes: the A-side coefficient of the constant 1 in a row. */
 struct shape_patch {
     uint32_t row; /* relative to the template */
     uint16_t coeff;
@@ -69,7 +69,6 @@ struct shape {
     uint32_t a_dense_aux;
     uint32_t b_dense_aux;
     uint32_t b_dense_inputs;
-    uint8_t digest[32]; /* R1CS digest, part I.1; computed by shape_digest, zero before */
 
     struct fr *coeffs;
     uint32_t n_coeffs;
@@ -83,16 +82,14 @@ struct shape {
     uint32_t n_patches;
 };
 
-/* Records the program's shape (its values do not matter). Free with shape_free. CUZK_INTERNAL, with
-   the variable's number, if the rows do not force a variable that is kept as a bit to be 0 or 1
-   (r1cs/bits.c says which rows count). */
+/* Records the program's shape; the values do not matter. Free with shape_free. CUZK_INTERNAL, with
+   the number of the variable, if the rows do not force a variable that is kept as a bit to be 0 or
+   1 (r1cs/bits.c describes which rows can). CUZK_RESOURCE_EXHAUSTED beyond the limits of the
+   format; CUZK_NO_MEMORY. */
 enum cuzk_status shape_record(const struct circuit_program *program, struct shape **out,
                               struct cuzk_error *err);
 void shape_free(struct shape *shape);
 size_t shape_bytes(const struct shape *shape);
-
-/* Computes the R1CS digest from the compiled form and stores it in shape->digest. */
-enum cuzk_status shape_digest(struct shape *shape, struct cuzk_error *err);
 
 /* Bitmaps over the aux variables: dense[MATRIX_A], dense[MATRIX_B] (part A.6). Bit i at
    word[i / 64] >> (i % 64). Inputs: all are dense in A; b_input is a bitmap over the inputs. */
@@ -109,16 +106,16 @@ void density_free(struct density *density);
 enum cuzk_status shape_full_bitmap(const struct shape *shape, uint64_t **out,
                                    struct cuzk_error *err);
 
-/* Visits all rows in order: combos[m] are matrix m's terms with global variables, in no particular
-   order inside a row, no variable twice. The input rows of part A.7 are not included. */
+/* Visits all circuit rows in order. combos[m] are the terms of matrix m with global variables, in
+   no particular order, each variable once. The input rows of part A.7 are not included. */
 typedef void shape_row_fn(void *context, uint64_t row, const struct lc combos[MATRIX_COUNT]);
 enum cuzk_status shape_visit_rows(const struct shape *shape, shape_row_fn *fn, void *context,
                                   struct cuzk_error *err);
 
-/* Row values a_j = ⟨A_j,z⟩ and b_j = ⟨B_j,z⟩ for all rows, the input rows of part A.7 after them,
-   and zeros up to `domain` = 2^log2_domain elements (c is a∘b and never made). Montgomery form.
-   Work is spread over the pool (NULL: the caller alone); the result does not depend on the thread
-   count. */
+/* Row values a_j = ⟨A_j,z⟩ and b_j = ⟨B_j,z⟩ of all rows, then of the input rows of part A.7, then
+   zeros up to `domain` = 2^log2_domain elements. Montgomery form. c is not computed: it is a∘b.
+   Work is spread over the pool (NULL: the caller alone); the result does not depend on the number
+   of threads. */
 enum cuzk_status shape_eval_rows(const struct shape *shape, const struct witness *witness,
                                  struct pool *pool, struct fr *a, struct fr *b, size_t domain,
                                  struct cuzk_error *err);

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sorts ascending by merging the runs that are there already: the combinations that are long
-   consist of few runs of consecutive variables. scratch has room for n keys. */
+/* Sorts ascending by merging the runs that are already there: long combinations consist of few runs
+   of consecutive variables. scratch has room for n keys. */
 void sort_keys(uint64_t *keys, size_t n, uint64_t *scratch);
 
 #endif

@@ -5,8 +5,8 @@
 #include "math/spread.h"
 #include "r1cs/walk.h"
 
-/* The A-side coefficient of the constant 1 that a placement has in a row in place of the
-   template's; NULL: the template's, always so in other matrices. */
+/* The placement's own A-side coefficient of the constant 1 in the row. NULL if the template's
+   holds, as it does in other matrices. */
 static const struct fr *own_constant(const struct shape *shape,
                                      const struct shape_placement *placement, enum matrix which,
                                      uint32_t *next_patch, uint32_t row)
@@ -64,7 +64,7 @@ static void count_columns(const struct shape *shape, enum matrix which, uint32_t
     }
 }
 
-/* Puts a placement's terms behind what their columns have. */
+/* Appends the terms of a placement to their columns. */
 static void add_placement(const struct shape *shape, const struct shape_placement *placement,
                           enum matrix which, const uint32_t *columns, struct shape_columns *out)
 {
@@ -82,7 +82,8 @@ static void add_placement(const struct shape *shape, const struct shape_placemen
     }
 }
 
-/* On the way start[v] is where column v goes on, in the end where column v + 1 begins. */
+/* While columns are filled, start[v] is where column v continues; at the end it is where column v +
+   1 begins. */
 static void fill_columns(const struct shape *shape, enum matrix which, uint32_t *columns,
                          struct shape_columns *out)
 {
@@ -136,7 +137,7 @@ struct combination {
     size_t most_locals;
 };
 
-/* y^v, y^(v + 1), … for n columns from the variable's on. */
+/* Writes y^v, y^(v + 1), … for n columns, the first of which is that of the variable. */
 static struct fr *add_powers(const struct combination *c, struct var first, uint32_t n,
                              struct fr *powers)
 {
@@ -149,7 +150,7 @@ static struct fr *add_powers(const struct combination *c, struct var first, uint
     return powers;
 }
 
-/* What the columns of a placement's local variables are multiplied by. */
+/* The factors of the columns of a placement's local variables. */
 static void placement_powers(const struct combination *c, const struct shape_placement *placement,
                              struct fr *powers)
 {

@@ -1,6 +1,6 @@
-/* A matrix of a circuit by columns. Columns are those of the inputs, then those of the aux
-   variables. Rows are the circuit's own: those that the proving system adds for inputs (part A.7,
-   in A only) are left out. */
+/* A matrix of a circuit by columns: the columns of the inputs, then those of the aux variables.
+   Rows are those of the circuit. The rows that the proving system adds for inputs
+   (docs/spec/groth16.md, part A.7; in A only) are not included. */
 #ifndef R1CS_TRANSPOSE_H
 #define R1CS_TRANSPOSE_H
 

@@ -1,11 +1,11 @@
 #include "r1cs/value_digest.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "math/spread.h"
-#include "r1cs/driver.h"
-#include "r1cs/rows_compile.h"
+#include "r1cs/rows_program.h"
 
 #include <stdatomic.h>
 

@@ -1,5 +1,6 @@
-/* SHA-256 of all values of a partition, as the known answers have them (vectors/README.md): values
-   are 32 bytes, canonical, little-endian. For tests and for comparing machines. */
+/* SHA-256 of all values of a partition, as in the known answers (vectors/README.md): each value is
+   32 bytes, canonical, little-endian. Used by tests and by `cuzk-bench synth`, whose digests let
+   two machines compare their results. */
 #ifndef R1CS_VALUE_DIGEST_H
 #define R1CS_VALUE_DIGEST_H
 
@@ -14,9 +15,9 @@ struct value_digests {
 
 enum value_sequence { VALUES_A, VALUES_B, VALUES_C, VALUES_AUX, VALUES_INPUTS, VALUES_COUNT };
 
-/* Digests of stretches of each sequence, to find where two of them differ: chunk i is values
-   i · size … (i + 1) · size − 1, the last one may be shorter. fn gets the chunks of a sequence in
-   order; different sequences at the same time. */
+/* Digests of chunks of each sequence, which locate a difference. Chunk i holds values i · size … (i
+   + 1) · size − 1; the last one may be shorter. fn gets the chunks of one sequence in order;
+   several threads may call it for different sequences. */
 struct value_chunks {
     uint32_t size;
     void (*fn)(void *context, enum value_sequence sequence, uint32_t chunk,
@@ -24,7 +25,8 @@ struct value_chunks {
     void *context;
 };
 
-/* The digests run beside each other on the pool (NULL: the caller alone). chunks may be NULL. */
+/* Computes the digests in parallel on the pool (NULL: the caller alone). chunks may be NULL.
+   CUZK_NO_MEMORY. */
 enum cuzk_status value_digests_make(const struct row_evaluator *evaluator,
                                     const struct witness *witness, struct pool *pool,
                                     const struct value_chunks *chunks, struct value_digests *out,

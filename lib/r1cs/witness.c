@@ -1,4 +1,4 @@
-/* The witness driver: values only, rows are not looked at. */
+/* The witness driver: keeps values and ignores rows. */
 #include "r1cs/witness.h"
 
 #include "base/check.h"
@@ -75,7 +75,7 @@ bool witness_part_complete(const struct witness *part)
 
 /* --- Parts at the same time ------------------------------------------------------------------- */
 
-/* All parts take equal shares of what the shape has left. */
+/* Equal shares, one for each part, of the variables that the shape still expects. */
 struct parts {
     struct cs *cs;
     cs_part_fn *part;
@@ -104,7 +104,7 @@ static void run_part(void *context, size_t i)
     cs_free(&cs);
 }
 
-/* Neighbours share a word of the bit plane, so that every other part runs, and then the rest. */
+/* Neighbours share a word of the bit plane, so every other part runs first, and then the rest. */
 static void witness_parts(struct cs *cs, size_t count, cs_part_fn *part, void *context)
 {
     enum { PART_AUX_MIN = 128 }; /* more than a word, so that only neighbours share one */

@@ -1,14 +1,17 @@
 /* The packed witness of one partition.
 
    Layout (stable: it is uploaded to devices as it is):
+
    - `bits`: one bit for each aux variable in variable order, bit i at bits[i / 64] >> (i % 64) & 1,
-     little-endian words, padded with zeros to a multiple of 64 bytes (witness_plane_words); 0 for
-     full-size variables.
+     little-endian words, padded with zeros to a multiple of 64 bytes (witness_plane_words). The bit
+     of a full-size variable is 0.
    - `full`: the values of the full-size (VAR_KIND_NUM) aux variables in variable order, Montgomery
-     form. Which variables these are is a property of the shape (shape_full_bitmap); that
-     all others are 0 or 1 whenever the rows hold was proven when it was recorded.
+     form. The shape determines which variables these are (shape_full_bitmap). When the shape was
+     recorded, all others were proven to be 0 or 1 wherever the rows hold.
    - `inputs`: all inputs, inputs[0] = 1, Montgomery form.
-   All three blocks are 64-byte aligned. What each sum of a proof takes from them: r1cs/query.h. */
+
+   All three blocks are 64-byte aligned. r1cs/query.h describes what each sum of a proof takes from
+   them. */
 #ifndef R1CS_WITNESS_H
 #define R1CS_WITNESS_H
 
@@ -36,8 +39,8 @@ enum cuzk_status witness_synthesize(const struct circuit_program *program,
                                     const struct shape *shape, struct witness *out,
                                     struct cuzk_error *err);
 
-/* The same on a pool of threads (NULL: the caller alone), as far as the circuit has parts that do
-   not depend on each other. The result does not depend on the number of threads. */
+/* The same on a pool of threads (NULL: the caller alone): parts of the circuit that do not depend
+   on each other run at the same time. The result does not depend on the number of threads. */
 enum cuzk_status witness_synthesize_parallel(const struct circuit_program *program,
                                              const struct shape *shape, struct pool *pool,
                                              struct witness *out, struct cuzk_error *err);
@@ -57,13 +60,13 @@ static inline size_t witness_plane_words(uint32_t n_aux)
     return ((size_t)n_aux + 511) / 512 * 8;
 }
 
-/* --- For the fast paths of templates ------------------------------------------------------------
+/* --- For the fast paths of gadgets ----------------------------------------------------------- */
 
-   A gadget that finds cs->witness non-NULL may append the values of its variables here, in the
+/* A gadget that finds cs->witness non-NULL may append the values of its variables here, in the
    order in which its generic code allocates them, instead of running that code. witness->n_aux is
-   the index of the next variable. What does not fit is dropped and remembered in `overflow`. */
+   the index of the next variable. A value that does not fit is dropped, and `overflow` is set. */
 
-/* Appends `count` (1 … 64) bit variables, least significant bit of `word` first. */
+/* Appends `count` (1 … 64) bit variables, the least significant bit of `word` first. */
 static inline void witness_append_bits(struct witness *witness, uint64_t word, unsigned count)
 {
     uint32_t at = witness->n_aux;
@@ -79,16 +82,16 @@ static inline void witness_append_bits(struct witness *witness, uint64_t word, u
     witness->n_aux = at + count;
 }
 
-/* A run of bits whose number is known before: faster than one append after the other, since what is
-   not a whole word yet stays in a register. */
+/* A run of bits of known length. It is faster than appending bit after bit, because an incomplete
+   word stays in a register. */
 struct witness_run {
     uint64_t *place;
-    uint64_t word;   /* what will be there, its lowest `used` bits so far */
+    uint64_t word;   /* the word at *place, its lowest `used` bits so far */
     unsigned used;   /* < 64 */
-    uint64_t behind; /* what is there already in the last word, after the run */
+    uint64_t behind; /* the bits of the last word after the run */
 };
 
-/* Makes room for `count` bits, of which each has to be put then. False if they do not fit. */
+/* Makes room for `count` bits, all of which must then be put. False if they do not fit. */
 static inline bool witness_run_start(struct witness_run *run, struct witness *witness,
                                      uint32_t count)
 {
@@ -105,8 +108,8 @@ static inline bool witness_run_start(struct witness_run *run, struct witness *wi
     return true;
 }
 
-/* The next `count` (1 … 64, the same in every call at one place) bits; the others of `bits` are
-   zero. Without branches, as runs start anywhere in a word. */
+/* Puts the next `count` (1 … 64, a constant at each call) bits; the other bits of `bits` are zero.
+   There are no branches, because runs start anywhere in a word. */
 static inline void witness_run_put(struct witness_run *run, uint64_t bits, unsigned count)
 {
     uint64_t word = run->word | bits << run->used;
@@ -136,8 +139,8 @@ static inline void witness_append_full(struct witness *witness, const struct fr 
     witness->n_aux++;
 }
 
-/* Appends `count` full-size variables, whose values the caller writes to where it returns. NULL if
-   they do not fit. */
+/* Appends `count` full-size variables. The caller writes their values to the returned place. NULL
+   if they do not fit. */
 static inline struct fr *witness_extend_full(struct witness *witness, uint32_t count)
 {
     if (witness->aux_capacity - witness->n_aux < count ||
@@ -158,11 +161,11 @@ struct witness_size {
     uint32_t n_inputs;
 };
 
-/* Passes over variables that are appended later: `part` becomes a witness of its own that holds
-   just them, on the same memory. False if they do not fit. */
+/* Leaves room for variables that are appended later. `part` becomes a witness that consists of
+   these variables, on the same memory. False if they do not fit. */
 bool witness_skip(struct witness *witness, const struct witness_size *size, struct witness *part);
 
-/* True if a part has all its variables and has been given no more. */
+/* Whether exactly the variables of the part have been appended. */
 bool witness_part_complete(const struct witness *part);
 
 #endif

@@ -1,12 +1,13 @@
-/* Recording what ran when. Everything that takes time in the daemon emits typed events into a
-   timeline; a background thread writes them as TIMELINE lines (the format that operators' scripts
-   read today) and keeps the latest ones for the live page.
+/* The recorder of what ran when. Everything that takes time in the daemon emits typed events into
+   the recorder (struct trace). A background thread writes them as TIMELINE lines, the format that
+   operators' scripts read today, and keeps the latest ones for the live page. The timeline is this
+   record as printed.
 
    An emit costs tens of nanoseconds: it copies one record into a ring that belongs to the calling
-   thread, without a lock and without memory being taken. When a ring is full the event is dropped
-   and counted, and the count is itself reported. A NULL timeline means "off" in every call.
+   thread, without a lock and without taking memory. When a ring is full the event is dropped and
+   counted, and the count is itself reported. A NULL recorder means "off" in every call.
 
-   Reading logs and explaining them is another matter: waterfall/analysis.h. */
+   Reading logs and explaining them is the work of waterfall/log.h and waterfall/analyse.h. */
 #ifndef TRACE_EVENT_H
 #define TRACE_EVENT_H
 
@@ -24,10 +25,10 @@
     X(JOURNAL, "bytes")     /* something is made durable: payload, state, proof */                 \
     X(QUEUE, "ms")          /* the accepted job waits for its turn */                              \
     X(PARSE, "ms")          /* vanilla proof read, public inputs computed */                       \
-    X(CHECK, "ms")          /* inside SYNTH: what the input says of the partition is checked */    \
-    X(BUDGET_WAIT, "bytes") /* a partition may not start: the memory budget is spent */            \
+    X(CHECK, "ms")          /* inside SYNTH: the input of the partition is checked */              \
+    X(BUDGET_WAIT, "bytes") /* a partition waits: the memory budget is spent */                    \
     X(SRS_LOAD, "bytes")    /* params are being mapped, checked or moved to a device */            \
-    X(SRS_WAIT, "ms")       /* a partition waits for a load that another one started */            \
+    X(SRS_WAIT, "ms")       /* a partition waits for a load that another partition started */      \
     X(LOOKAHEAD_WAIT, "ms") /* a synthesized partition finds the channel full */                   \
     X(LOCK_WAIT, "ms")      /* a picked-up partition waits for its device to be free */            \
     X(UPLOAD, "bytes")      /* device phase: host to device */                                     \
@@ -38,9 +39,9 @@
     X(MSM_A, "us")                                                                                 \
     X(MSM_B_G1, "us")                                                                              \
     X(MSM_B_G2, "us")                                                                              \
-    X(MSM_TAILS, "us")  /* full-size variables' part of l, a and b where it is apart */            \
+    X(MSM_TAILS, "us")  /* full-size variables' part of l, a and b where it runs apart */          \
     X(DOWNLOAD, "us")   /* device phase: sums to the host */                                       \
-    X(BATCH_WAIT, "ms") /* a partition's own part is done; what its batch shares is not */         \
+    X(BATCH_WAIT, "ms") /* a partition's own part is done; its batch's common part is not */       \
     X(FINISH, "ms")     /* host work on a partition's sums: tails, assembly, bytes */              \
     X(VERIFY, "ms")     /* our verifier on a partition's proof or on the whole job */              \
     X(REPLY, "bytes")   /* the answer is encoded and handed to the connection */
@@ -85,8 +86,8 @@ enum {
 
 struct trace;
 
-/* Where an event belongs. A caller fills it once for a job or a partition and hands it down by
-   argument; a backend emits its phases with the scope that it was given. */
+/* Where an event belongs. A caller fills the scope once for a job or a partition and passes it
+   down; a backend emits its phases with the scope that it gets. */
 struct trace_scope {
     struct trace *trace; /* NULL: nothing is recorded */
     const char *label;   /* the job id; unique among the jobs in flight; NULL: no job */
@@ -96,7 +97,7 @@ struct trace_scope {
 };
 
 /* A scope of a whole job (or of nothing, with label NULL). */
-#define TRACE_SCOPE(waterfall_, label_) ((struct trace_scope){(waterfall_), (label_), -1, -1, -1})
+#define TRACE_SCOPE(trace_, label_) ((struct trace_scope){(trace_), (label_), -1, -1, -1})
 
 struct trace_options {
     int fd;                  /* where lines go, normally 2 (stderr); -1: no lines */
@@ -107,7 +108,7 @@ struct trace_options {
 
 /* One recorded event, as kept in memory. */
 struct trace_record {
-    int64_t time_ns; /* since the timeline was created */
+    int64_t time_ns; /* since the recorder was created */
     int64_t value;   /* -1: none; the unit is in the kind's key */
     int32_t partition;
     int32_t worker;
@@ -122,8 +123,8 @@ struct trace_record {
 enum cuzk_status trace_create(const struct trace_options *options, struct trace **trace,
                               struct cuzk_error *err);
 
-/* Writes what is left, stops the writer and frees. No other thread may be emitting any more; those
-   that did are still there or have been joined. NULL is allowed. */
+/* Writes what is left, stops the writer and frees the recorder. No other thread may emit any more;
+   each thread that has emitted must still run or have been joined. NULL is allowed. */
 void trace_destroy(struct trace *trace);
 
 /* Records an event now. value: see the kind's key; -1: none. */
@@ -137,6 +138,32 @@ void trace_emit_text(const struct trace_scope *scope, enum trace_kind kind, int6
    device's phases, whose clock the backend maps to the host's. */
 void trace_emit_at(const struct trace_scope *scope, enum trace_kind kind, int64_t value,
                    uint64_t time_ns);
+
+/* The kinds of a span's two events. */
+static inline enum trace_kind trace_start_kind(enum trace_span span)
+{
+    return (enum trace_kind)(2 * (unsigned)span);
+}
+
+static inline enum trace_kind trace_end_kind(enum trace_span span)
+{
+    return (enum trace_kind)(2 * (unsigned)span + 1);
+}
+
+/* Emits the start of a span and returns its time (clock_now_ns). */
+uint64_t trace_begin(const struct trace_scope *scope, enum trace_span span);
+
+/* Emits the end of a span. value: see the span's key; -1: none. */
+void trace_end(const struct trace_scope *scope, enum trace_span span, int64_t value);
+
+/* Emits the end of a span that began at begun_ns and whose value is its length in ms or us, as the
+   span's key says. Returns the length in nanoseconds. */
+uint64_t trace_end_timed(const struct trace_scope *scope, enum trace_span span, uint64_t begun_ns);
+
+/* Emits both events of a span that lay between two times before this call; its value is its
+   length, as above. */
+void trace_span_at(const struct trace_scope *scope, enum trace_span span, uint64_t from_ns,
+                   uint64_t to_ns);
 
 /* Returns when everything that was emitted before the call is written and in the history. */
 void trace_flush(struct trace *trace);
@@ -156,6 +183,20 @@ const char *trace_kind_value_key(enum trace_kind kind);
 
 /* The kind of a name (CHAN_SEND and GPU_QUEUE give TRACE_CHAN_SEND); false: no such name. */
 bool trace_kind_parse(const char *name, size_t len, enum trace_kind *kind);
+
+/* Whether the kind is one of the six events of the Rust cuzk, whose format is fixed: SYNTH, GPU,
+   CHAN_SEND and GPU_PICKUP. */
+bool trace_kind_is_classic(enum trace_kind kind);
+
+/* The span that a kind starts or ends, and which of the two; false: the kind is an instant. */
+static inline bool trace_kind_span(enum trace_kind kind, enum trace_span *span, bool *starts)
+{
+    if (kind >= 2 * TRACE_SPAN_COUNT)
+        return false;
+    *span = (enum trace_span)(kind / 2);
+    *starts = kind % 2 == 0;
+    return true;
+}
 
 /* Longest line that trace_format_line writes, with newline and terminator. */
 #define TRACE_LINE_BYTES 1024

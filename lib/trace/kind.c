@@ -45,6 +45,12 @@ bool trace_kind_parse(const char *name, size_t len, enum trace_kind *kind)
     return false;
 }
 
+bool trace_kind_is_classic(enum trace_kind kind)
+{
+    return kind == TRACE_SYNTH_START || kind == TRACE_SYNTH_END || kind == TRACE_CHAN_SEND ||
+           kind == TRACE_GPU_PICKUP || kind == TRACE_GPU_START || kind == TRACE_GPU_END;
+}
+
 /* A line under construction. Its parts are bounded (see TRACE_LINE_BYTES), so it always fits. */
 struct line {
     char *data;
@@ -89,13 +95,7 @@ static void add_detail(struct line *line, bool *first, const char *key, int64_t 
     *first = false;
 }
 
-/* The classic events carry exactly the details that existing readers expect, in their order. */
-static bool is_classic(enum trace_kind kind)
-{
-    return kind == TRACE_SYNTH_START || kind == TRACE_SYNTH_END || kind == TRACE_CHAN_SEND ||
-           kind == TRACE_GPU_PICKUP || kind == TRACE_GPU_START || kind == TRACE_GPU_END;
-}
-
+/* The classic events carry exactly the details that their readers expect, in their order. */
 static void add_details(struct line *line, const struct trace_record *record)
 {
     enum trace_kind kind = (enum trace_kind)record->kind;
@@ -108,12 +108,12 @@ static void add_details(struct line *line, const struct trace_record *record)
     if (!synthesis && kind != TRACE_CHAN_SEND)
         add_detail(line, &first, "worker", record->worker);
     add_detail(line, &first, "partition", record->partition);
-    if (!is_classic(kind))
+    if (!trace_kind_is_classic(kind))
         add_detail(line, &first, "device", record->device);
     bool has_end_value = kind == TRACE_SYNTH_END || kind == TRACE_GPU_END;
-    if (!is_classic(kind) || has_end_value)
+    if (!trace_kind_is_classic(kind) || has_end_value)
         add_detail(line, &first, trace_kind_value_key(kind), record->value);
-    if (record->text[0] && (!is_classic(kind) || synthesis)) {
+    if (record->text[0] && (!trace_kind_is_classic(kind) || synthesis)) {
         add_string(line, first ? "" : ",");
         add_escaped(line, record->text, "%");
     }

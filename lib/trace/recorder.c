@@ -25,10 +25,12 @@
 /* Lines are written in whole lines of at most PIPE_BUF (4,096) bytes together, which a pipe never
    mixes with the log lines of other threads. */
 enum { DEFAULT_RING_EVENTS = 2048, DRAIN_PERIOD_MS = 20, OUTPUT_BYTES = 4096 };
+/* Events are written this long after they happened, so that those of slower threads and of devices,
+   which are emitted late, still take their place in the order of time. */
 #define HOLD_BACK_NS 20000000
 
 struct ring {
-    struct ring *next; /* in the timeline's list; set before the ring is published */
+    struct ring *next; /* in the recorder's list; set before the ring is published */
     _Alignas(64) atomic_uint_fast64_t head; /* events ever put in, by the owning thread */
     atomic_uint_fast64_t dropped;
     _Alignas(64) atomic_uint_fast64_t tail; /* events ever taken out, by the writer */
@@ -73,8 +75,8 @@ static void release_ring(void *ring)
     atomic_store_explicit(&((struct ring *)ring)->owned, false, memory_order_release);
 }
 
-/* The ring of a thread that emits for the first time: one that an ended thread left, or a new one.
- */
+/* The ring of a thread that emits for the first time: a ring that an ended thread left, or a new
+   one. */
 static struct ring *adopt_ring(struct trace *trace)
 {
     struct ring *ring = atomic_load(&trace->rings);
@@ -100,8 +102,8 @@ static struct ring *adopt_ring(struct trace *trace)
     return ring;
 }
 
-/* Copies a label; one that is too long keeps its beginning and gets a hash (FNV-1a) of all of it.
- */
+/* Copies a label. A label that is too long keeps its beginning and gets a hash (FNV-1a) of the
+   whole. */
 static void copy_label(char out[TRACE_LABEL_BYTES], const char *label)
 {
     size_t len = strnlen(label, TRACE_LABEL_BYTES);
@@ -117,8 +119,8 @@ static void copy_label(char out[TRACE_LABEL_BYTES], const char *label)
     snprintf(out + KEEP, 18, "~%016llx", (unsigned long long)hash);
 }
 
-static void emit(const struct trace_scope *scope, enum trace_kind kind, int64_t value,
-                 const char *text, uint64_t time_ns)
+static void record_event(const struct trace_scope *scope, enum trace_kind kind, int64_t value,
+                         const char *text, uint64_t time_ns)
 {
     struct trace *trace = scope->trace;
     CHECK((unsigned)kind < TRACE_KIND_COUNT);
@@ -157,21 +159,21 @@ static void emit(const struct trace_scope *scope, enum trace_kind kind, int64_t 
 void trace_emit(const struct trace_scope *scope, enum trace_kind kind, int64_t value)
 {
     if (scope->trace)
-        emit(scope, kind, value, NULL, 0);
+        record_event(scope, kind, value, NULL, 0);
 }
 
 void trace_emit_text(const struct trace_scope *scope, enum trace_kind kind, int64_t value,
                      const char *text)
 {
     if (scope->trace)
-        emit(scope, kind, value, text, 0);
+        record_event(scope, kind, value, text, 0);
 }
 
 void trace_emit_at(const struct trace_scope *scope, enum trace_kind kind, int64_t value,
                    uint64_t time_ns)
 {
     if (scope->trace)
-        emit(scope, kind, value, NULL, time_ns);
+        record_event(scope, kind, value, NULL, time_ns);
 }
 
 uint64_t trace_dropped(struct trace *trace)
@@ -189,13 +191,10 @@ static void drain_ring(struct trace *trace, struct ring *ring)
 {
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
-    void *pending = trace->pending;
     size_t count = (size_t)(head - tail);
     if (count == 0)
         return;
-    if (mem_reserve(&pending, &trace->pending_capacity, trace->pending_count + count,
-                    sizeof *trace->pending)) {
-        trace->pending = pending;
+    if (MEM_GROW(trace->pending, trace->pending_capacity, trace->pending_count + count)) {
         for (; tail < head; tail++) {
             struct trace_record *record = &trace->pending[trace->pending_count++];
             *record = ring->records[tail & (trace->ring_events - 1)];
@@ -215,13 +214,13 @@ static void write_output(struct trace *trace)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            break; /* nobody to tell: the log's reader is gone or its disk is full */
+            break; /* the log's reader is gone or its disk is full: no place to report it */
         done += (size_t)n;
     }
     trace->output_len = 0;
 }
 
-static void put_out(struct trace *trace, const struct trace_record *record)
+static void put_out_record(struct trace *trace, const struct trace_record *record)
 {
     if (trace->fd >= 0) {
         if (trace->output_len + TRACE_LINE_BYTES > OUTPUT_BYTES)
@@ -258,12 +257,12 @@ static void report_drops(struct trace *trace)
         .kind = TRACE_DROPPED,
     };
     trace->dropped_reported = dropped;
-    put_out(trace, &record);
+    put_out_record(trace, &record);
 }
 
-/* One round: everything that is old enough (with `all`: everything) goes out in order of time;
-   `order` keeps the events of one thread in their order. */
-static void drain(struct trace *trace, bool all)
+/* One round: all events that are old enough (with `all`: all events) go out in order of time. A
+   record's `order` keeps the events of one thread in their order. */
+static void drain_rings(struct trace *trace, bool all)
 {
     int64_t now = (int64_t)(clock_now_ns() - trace->epoch_ns);
     for (struct ring *ring = atomic_load(&trace->rings); ring; ring = ring->next)
@@ -273,7 +272,7 @@ static void drain(struct trace *trace, bool all)
     size_t ready = 0;
     while (ready < trace->pending_count &&
            (all || trace->pending[ready].time_ns <= now - HOLD_BACK_NS))
-        put_out(trace, &trace->pending[ready++]);
+        put_out_record(trace, &trace->pending[ready++]);
     trace->pending_count -= ready;
     if (ready)
         memmove(trace->pending, trace->pending + ready,
@@ -301,7 +300,7 @@ static void *write_loop(void *argument)
         bool flush = trace->flushes_done != asked;
         pthread_mutex_unlock(&trace->mutex);
 
-        drain(trace, stop || flush);
+        drain_rings(trace, stop || flush);
         pthread_mutex_lock(&trace->mutex);
         trace->flushes_done = asked;
         pthread_cond_broadcast(&trace->done);
@@ -310,7 +309,7 @@ static void *write_loop(void *argument)
     return NULL;
 }
 
-static void free_timeline(struct trace *trace)
+static void free_trace(struct trace *trace)
 {
     for (struct ring *ring = atomic_load(&trace->rings); ring;) {
         struct ring *next = ring->next;
@@ -365,20 +364,20 @@ enum cuzk_status trace_create(const struct trace_options *options, struct trace 
     trace->output = mem_alloc(OUTPUT_BYTES, 1);
     trace->history = mem_alloc(options->history_events, sizeof *trace->history);
     if (!trace->output || !trace->history) {
-        free_timeline(trace);
+        free_trace(trace);
         return error_set(err, CUZK_NO_MEMORY, "no memory for a timeline of %u events",
                          options->history_events);
     }
     int failure = pthread_key_create(&trace->ring_key, release_ring);
     if (failure) {
-        free_timeline(trace);
+        free_trace(trace);
         return error_errno(err, CUZK_RESOURCE_EXHAUSTED, failure, "timeline: no thread key");
     }
     init_locks(trace);
     failure = start_writer(trace);
     if (failure) {
         pthread_key_delete(trace->ring_key);
-        free_timeline(trace);
+        free_trace(trace);
         return error_errno(err, CUZK_RESOURCE_EXHAUSTED, failure, "timeline: no writer thread");
     }
     *out = trace;
@@ -398,7 +397,7 @@ void trace_destroy(struct trace *trace)
     pthread_cond_destroy(&trace->wake);
     pthread_cond_destroy(&trace->done);
     pthread_mutex_destroy(&trace->mutex);
-    free_timeline(trace);
+    free_trace(trace);
 }
 
 void trace_flush(struct trace *trace)

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* The 64 characters: their value and this bit. */
+/* Set in the table for each of the 64 characters, beside its value. */
 enum { IS_VALUE = 0x40 };
 
 #define AT(c, value) [c] = IS_VALUE | (value)
@@ -20,7 +20,8 @@ static const uint8_t values[256] = {
     AT('9', 61),   AT('+', 62),    AT('/', 63),
 };
 
-/* Whole groups of four characters, up to the first that has another one in it. Returns how many. */
+/* Decodes groups of four characters, up to the first group with a character outside the alphabet.
+   Returns the number of groups decoded. */
 static size_t decode_groups(const char *text, size_t groups, uint8_t *out)
 {
     for (size_t i = 0; i < groups; i++) {
@@ -36,7 +37,7 @@ static size_t decode_groups(const char *text, size_t groups, uint8_t *out)
     return groups;
 }
 
-static enum cuzk_status refuse(const struct base64 *state, char c, struct cuzk_error *err)
+static enum cuzk_status refuse_character(const struct base64 *state, char c, struct cuzk_error *err)
 {
     unsigned long long at = state->read;
     if (state->padding > 0)
@@ -59,8 +60,8 @@ static enum cuzk_status refuse(const struct base64 *state, char c, struct cuzk_e
         (unsigned)(unsigned char)c, at);
 }
 
-/* '=' closes a group of 2 or 3 characters whose unused bits are zero; two of them follow 2
- * characters. */
+/* '=' may follow a group of 2 or 3 characters whose unused bits are zero; after 2 characters there
+   are two of them. */
 static bool padding_fits(const struct base64 *state)
 {
     unsigned filled = (unsigned)(state->read % 4);
@@ -96,7 +97,7 @@ enum cuzk_status base64_decode(struct base64 *state, const char *text, size_t le
             }
             state->padding++;
         } else if (value == 0 || state->padding > 0) {
-            status = refuse(state, text[i], err);
+            status = refuse_character(state, text[i], err);
         } else {
             state->pending = (filled == 0 ? 0 : state->pending << 6) | (value & 63);
             if (filled == 3) {

@@ -2,7 +2,7 @@
 
 #include "base/bytes.h"
 
-/* A number as it is written, its last digit in byte 2. */
+/* A number as text in a little-endian word, its last digit in byte 2. */
 #define WRITTEN(n)                                                                                 \
     ((n) > 99 ? '0' + (n) / 100u : 0) | ((n) > 9 ? '0' + (n) / 10u % 10 : 0) << 8 |                \
         ('0' + (n) % 10u) << 16
@@ -14,8 +14,8 @@
 static const uint32_t written[256] = {WRITTEN_64(0), WRITTEN_64(64), WRITTEN_64(128),
                                       WRITTEN_64(192)};
 
-/* Reads a number and the end behind it, which is ',' or ']'. Returns what follows, NULL if anything
-   else is there. No branch depends on how many digits there are: that cannot be foreseen. */
+/* Reads a number and the ',' or ']' behind it. Returns the place that follows; NULL if the text is
+   anything else. No branch depends on the number of digits, which no processor could predict. */
 static inline const uint8_t *read_number(const uint8_t *text, char end, uint8_t *value)
 {
     /* Digits become 0 to 9, a comma 0x1c and a bracket 0x6d: each end has a bit of its own. */
@@ -27,7 +27,7 @@ static inline const uint8_t *read_number(const uint8_t *text, char end, uint8_t 
     const uint32_t moved = word << (24 - 8 * n);          /* the end is in byte 3 now */
     const uint32_t digits = (word ^ 0x30303030) << (24 - 8 * n);
     *value = (uint8_t)(digits * (100u << 16 | 10u << 8 | 1) >> 16);
-    /* If it was no number up to 255, or with a zero in front, it is not written like this. */
+    /* A number over 255, or with a leading zero, is not equal to its text in the table. */
     if (moved != (written[*value] | (uint32_t)(uint8_t)end << 24))
         return NULL;
     return text + n + 1;

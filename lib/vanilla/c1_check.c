@@ -3,27 +3,22 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/error.h"
-#include "base/pool.h"
 #include "math/poseidon.h"
+#include "vanilla/first_fault.h"
+#include "vanilla/merkle_roots.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-/* One run over some challenges that follow each other, numbered over all partitions. They are
-   checked in any order, by several threads; the first fault in the order of the file is kept, and
-   challenges behind a known fault are skipped. */
+/* One run over consecutive challenges, numbered over all partitions. */
 struct check_run {
     const struct c1 *c1;
     size_t first;
     struct graph graph;
     struct poseidon_memo *memo;
-    atomic_size_t first_fault; /* number of the challenge */
-    pthread_mutex_t lock;
-    struct cuzk_error error; /* of first_fault; under the lock */
 };
 
-/* The challenge that a function looks at. */
+/* The challenge that is being checked. */
 struct subject {
     const struct c1 *c1;
     const struct porep_config *config;
@@ -31,10 +26,10 @@ struct subject {
     const struct c1_claims *claims;
     unsigned partition;
     unsigned number; /* in the partition */
-    uint64_t node;   /* as derived by us */
+    uint64_t node;   /* as derived here */
     uint64_t parents[POREP_PARENTS];
     struct poseidon_memo *memo;
-    /* What its columns and its paths in Poseidon trees hash to, whether that is right or not. */
+    /* What its columns and its paths in Poseidon trees hash to, right or wrong. */
     struct fr column_leaf[C1_COLUMNS];
     struct fr column_root[C1_COLUMNS];
     struct fr tree_r_root;
@@ -44,52 +39,6 @@ struct subject {
 #define FAULT(subject, ...) error_set((subject)->err, CUZK_INVALID_ARGUMENT, __VA_ARGS__)
 
 /* --- Merkle paths ----------------------------------------------------------------------------- */
-
-static void hash_tree_d(struct fr *out, const struct fr children[2])
-{
-    uint8_t message[64];
-    uint8_t digest[SHA256_BYTES];
-    fr_to_bytes(message, &children[0]);
-    fr_to_bytes(message + 32, &children[1]);
-    sha256(message, sizeof message, digest);
-    fr_make_safe(digest);
-    CHECK(fr_from_bytes(out, digest));
-}
-
-/* A path on its way from a leaf to the root. */
-struct climb {
-    struct fr node;
-    const struct fr *siblings;
-    uint64_t index;
-    struct fr children[8];
-};
-
-static void climb_start(struct climb *climb, const struct tree_path *path, const struct fr *leaf)
-{
-    climb->node = *leaf;
-    climb->siblings = path->siblings;
-    climb->index = path->index;
-}
-
-/* The children whose hash is the next node. */
-static void climb_level(struct climb *climb, unsigned arity)
-{
-    unsigned own = (unsigned)(climb->index % arity);
-    for (unsigned i = 0; i < arity; i++)
-        climb->children[i] = i == own ? climb->node : *climb->siblings++;
-    climb->index /= arity;
-}
-
-static struct fr tree_d_root(const struct subject *s)
-{
-    struct climb climb;
-    climb_start(&climb, &s->challenge->tree_d, &s->challenge->data_leaf);
-    for (unsigned level = 0; level < s->config->tree_d.levels; level++) {
-        climb_level(&climb, 2);
-        hash_tree_d(&climb.node, climb.children);
-    }
-    return climb.node;
-}
 
 static const struct fr *column_rows(const struct subject *s, unsigned column)
 {
@@ -101,38 +50,32 @@ static const struct tree_path *column_path(const struct subject *s, unsigned col
     return column == C1_OWN_COLUMN ? &s->challenge->tree_c : &s->challenge->parents[column].path;
 }
 
-/* All Poseidon hashes of the challenge. Those of different paths are taken together, level by
-   level, which is several times as fast as path by path. */
+/* Computes all Poseidon hashes of the challenge. Those of different paths are computed together,
+   level by level, which is several times as fast as path by path. */
 static void hash_columns_and_paths(struct subject *s)
 {
     enum { PATHS = C1_COLUMNS + 1 };
     _Static_assert((int)PATHS <= (int)POSEIDON_MEMO_TOGETHER, "all paths in one call");
-    struct climb climbs[PATHS];
-    const struct fr *inputs[PATHS];
-    struct fr *out[PATHS];
+    const struct fr *leaves[PATHS];
+    const struct tree_path *paths[PATHS];
+    struct fr *roots[PATHS];
+    const struct fr *rows[C1_COLUMNS];
+    struct fr *column_leaves[C1_COLUMNS];
     for (unsigned c = 0; c < C1_COLUMNS; c++) {
-        inputs[c] = column_rows(s, c);
-        out[c] = &s->column_leaf[c];
+        rows[c] = column_rows(s, c);
+        column_leaves[c] = &s->column_leaf[c];
+        leaves[c] = &s->column_leaf[c];
+        paths[c] = column_path(s, c);
+        roots[c] = &s->column_root[c];
     }
-    poseidon_hashes(NULL, s->config->layers, C1_COLUMNS, inputs, out);
-    for (unsigned c = 0; c < C1_COLUMNS; c++)
-        climb_start(&climbs[c], column_path(s, c), &s->column_leaf[c]);
-    climb_start(&climbs[C1_COLUMNS], &s->challenge->tree_r, &s->claims->tree_r_leaf);
-    for (unsigned level = 0; level < s->config->tree_r.levels; level++) {
-        unsigned arity = s->config->tree_r.arity[level];
-        for (unsigned i = 0; i < PATHS; i++) {
-            climb_level(&climbs[i], arity);
-            inputs[i] = climbs[i].children;
-            out[i] = &climbs[i].node;
-        }
-        poseidon_memo_hashes(s->memo, arity, PATHS, inputs, out);
-    }
-    for (unsigned c = 0; c < C1_COLUMNS; c++)
-        s->column_root[c] = climbs[c].node;
-    s->tree_r_root = climbs[C1_COLUMNS].node;
+    poseidon_hashes(NULL, s->config->layers, C1_COLUMNS, rows, column_leaves);
+    leaves[C1_COLUMNS] = &s->claims->tree_r_leaf;
+    paths[C1_COLUMNS] = &s->challenge->tree_r;
+    roots[C1_COLUMNS] = &s->tree_r_root;
+    merkle_roots_poseidon(s->memo, &s->config->tree_r, PATHS, leaves, paths, roots);
 }
 
-/* part: name of the path's place in the file; computed: what the path leads to. */
+/* part: the name of the path's place in the file; computed: the root that leaf and path hash to. */
 static enum cuzk_status check_path(const struct subject *s, const char *part,
                                    const struct tree_path *path, uint64_t node,
                                    const struct fr *computed, const struct fr *claimed_root,
@@ -176,8 +119,8 @@ static enum cuzk_status check_columns(const struct subject *s)
 
 /* --- Labels ----------------------------------------------------------------------------------- */
 
-/* The labels that a layer's label hash takes: of this layer from DRG parents, of the one before
-   from expander parents. */
+/* The labels that a layer's label hash takes: those of DRG parents in this layer, those of expander
+   parents in the layer before. */
 static void collect_labels(const struct subject *s, unsigned layer, uint8_t (*labels)[32])
 {
     for (unsigned p = 0; p < graph_label_parents(layer); p++) {
@@ -242,7 +185,8 @@ static enum cuzk_status check_challenge(const struct subject *s)
                      "labeling_proofs[0]: node is %llu, but the challenge that follows from "
                      "replica_id and seed is %llu",
                      (unsigned long long)s->challenge->node, (unsigned long long)s->node);
-    const struct fr computed = tree_d_root(s);
+    const struct fr computed = merkle_root_sha256(0, s->config->tree_d.levels,
+                                                  &s->challenge->data_leaf, &s->challenge->tree_d);
     TRY(check_path(s, "comm_d_proofs", &s->challenge->tree_d, s->node, &computed,
                    &s->claims->tree_d_root, &partition->comm_d, "comm_d"));
     TRY(check_path(s, "comm_r_last_proof", &s->challenge->tree_r, s->node, &s->tree_r_root,
@@ -267,9 +211,11 @@ static enum cuzk_status check_comm_r(const struct porep_partition *partition, un
         number);
 }
 
-static enum cuzk_status check_one(struct check_run *run, size_t index, struct cuzk_error *err)
+static enum cuzk_status check_one(void *context, size_t number, struct cuzk_error *err)
 {
+    const struct check_run *run = context;
     const struct c1 *c1 = run->c1;
+    const size_t index = run->first + number;
     const struct porep_config *config = c1->values.config;
     unsigned k = (unsigned)(index / config->challenges);
     unsigned i = (unsigned)(index % config->challenges);
@@ -297,22 +243,7 @@ static enum cuzk_status check_one(struct check_run *run, size_t index, struct cu
     return status;
 }
 
-static void run_one(void *context, size_t i)
-{
-    struct check_run *run = context;
-    size_t index = run->first + i;
-    struct cuzk_error err;
-    if (index > atomic_load(&run->first_fault) || check_one(run, index, &err) == CUZK_OK)
-        return;
-    pthread_mutex_lock(&run->lock);
-    if (index < atomic_load(&run->first_fault)) {
-        atomic_store(&run->first_fault, index);
-        run->error = err;
-    }
-    pthread_mutex_unlock(&run->lock);
-}
-
-/* What all checks of the C1 share; NULL without memory: then every hash is computed. */
+/* The hashes that all checks of the C1 share; NULL without memory: then every hash is computed. */
 static struct poseidon_memo *shared_memo(struct c1 *c1)
 {
     const struct porep_config *config = c1->values.config;
@@ -332,27 +263,14 @@ static enum cuzk_status check_partitions(struct c1 *c1, unsigned partition, unsi
                                          struct pool *pool, struct cuzk_error *err)
 {
     const size_t challenges = c1->values.config->challenges;
-    const size_t count = n * challenges;
-    struct check_run run = {.c1 = c1,
-                            .first = partition * challenges,
-                            .memo = shared_memo(c1),
-                            .lock = PTHREAD_MUTEX_INITIALIZER};
-    atomic_init(&run.first_fault, SIZE_MAX);
+    struct check_run run = {.c1 = c1, .first = partition * challenges, .memo = shared_memo(c1)};
     porep_graph(&c1->values, &run.graph);
-    if (pool) {
-        pool_run(pool, count, run_one, &run);
-    } else {
-        for (size_t i = 0; i < count; i++)
-            run_one(&run, i);
-    }
-    if (run.error.status != CUZK_OK && err)
-        *err = run.error;
-    if (run.error.status == CUZK_OK)
-        atomic_fetch_or(&c1->checked, ((1u << n) - 1) << partition);
-    return run.error.status;
+    TRY(first_fault(pool, n * challenges, check_one, &run, err));
+    atomic_fetch_or(&c1->checked, ((1u << n) - 1) << partition);
+    return CUZK_OK;
 }
 
-/* --- What others say -------------------------------------------------------------------------- */
+/* --- Agreement with the request --------------------------------------------------------------- */
 
 static enum cuzk_status check_request(const struct c1 *c1, const struct c1_expect *expect,
                                       struct cuzk_error *err)
@@ -395,7 +313,7 @@ static enum cuzk_status check_replica_id(const struct c1 *c1, const struct c1_ex
         (unsigned long long)expect->miner_id, (unsigned long long)sector, c1->values.proof->name);
 }
 
-/* --- The calls -------------------------------------------------------------------------------- */
+/* --- The functions of c1.h -------------------------------------------------------------------- */
 
 enum cuzk_status c1_check_expected(const struct c1 *c1, const struct c1_expect *expect,
                                    struct cuzk_error *err)

@@ -1,4 +1,4 @@
-/* Shared by the files of the C1 reader; for nobody else. */
+/* Shared by the files of the C1 reader. Private to lib/vanilla. */
 #ifndef VANILLA_C1_INTERNAL_H
 #define VANILLA_C1_INTERNAL_H
 
@@ -14,15 +14,15 @@ enum { C1_PARTITIONS_MAX = 16 };
 /* Columns of a challenge: its parents', then its own. */
 enum { C1_OWN_COLUMN = POREP_PARENTS, C1_COLUMNS = POREP_PARENTS + 1 };
 
-/* labeling_proofs 1 … L, then the encoding proof: a label hash as the text tells it. Of the 37
-   parent labels only the digest is kept, they must be those of the opened columns. */
+/* A label hash as the text claims it: labeling_proofs 1 … L, then the encoding proof. Of the 37
+   parent labels only the digest is kept, since they must be the labels of the opened columns. */
 struct c1_labeling {
     uint64_t layer;
     uint64_t node;
     uint8_t parents_sha256[SHA256_BYTES];
 };
 
-/* Values of one challenge that the circuit computes itself, so that they are only compared. */
+/* Values of one challenge that the circuit computes itself; here they are only compared. */
 struct c1_claims {
     struct fr tree_d_root;
     struct fr tree_r_root;
@@ -38,10 +38,11 @@ struct c1 {
     struct porep_partition *partitions[C1_PARTITIONS_MAX]; /* config->partitions of them */
     struct c1_claims *claims[C1_PARTITIONS_MAX]; /* per partition, config->challenges of them */
     bool wrapped;
-    uint64_t sector_number; /* of the wrapper */
+    uint64_t sector_number; /* SectorNum and SectorSize of the wrapper, if there is one */
     uint64_t sector_bytes;
-    atomic_uint checked;                /* bit k: partition k is true */
-    struct poseidon_memo *_Atomic memo; /* of all checks; NULL before the first, or no memory */
+    atomic_uint checked; /* bit k: partition k is true */
+    struct poseidon_memo
+        *_Atomic memo; /* of all checks; NULL before the first one, or without memory */
 };
 
 _Static_assert(C1_PARTITIONS_MAX <= 32, "a bit for each partition");
@@ -85,7 +86,7 @@ enum c1_type {
     C1_NULL,
 };
 
-/* What a value is used for, where its type does not tell. */
+/* What a value is used for, where its type does not say it. */
 enum c1_role {
     ROLE_NONE,
     ROLE_COMM_R,
@@ -123,7 +124,7 @@ enum c1_kind { C1_KIND_OBJECT, C1_KIND_CHOICE, C1_KIND_ARRAY, C1_KIND_SCALAR };
 
 struct c1_rule {
     enum c1_kind kind;
-    const char *what;              /* "an object", … for messages */
+    const char *what;              /* for messages: "an object" */
     const struct c1_field *fields; /* of objects; arrays have one, for their items */
     unsigned n_fields;
 };
@@ -158,7 +159,7 @@ struct c1_parser {
     struct json_text *text;
     struct c1 *c1;
     bool may_be_wrapper; /* the text may be a wrapper: it is the outermost one */
-    bool decided;        /* a known key told whether it is one */
+    bool decided;        /* a known key has decided whether it is one */
     struct c1_frame frames[C1_FRAMES_MAX];
     unsigned n_frames;
     unsigned ignored_depth; /* open brackets of a value that is ignored */
@@ -172,8 +173,8 @@ struct c1_parser {
 /* The event function of the parser's text; context is the parser. */
 json_event_fn c1_parser_event;
 
-/* Feeds the parser's text, see json_text_feed. Nearly all of a C1 are arrays of 32 numbers: of
-   those the JSON parser only gets the brackets, unless they are written in an unusual way. */
+/* Feeds the parser's text, as json_text_feed does. Nearly all of a C1 is arrays of 32 numbers. Of
+   these the JSON parser gets the brackets only, unless they are written in an unusual way. */
 enum cuzk_status c1_parser_feed(struct c1_parser *parser, const char *text, size_t len,
                                 struct cuzk_error *err);
 
@@ -184,20 +185,18 @@ bool c1_parser_fail(struct c1_parser *parser, enum cuzk_status status, const cha
 /* True between the key Phase1Out of a wrapper and its value. */
 bool c1_parser_at_base64(const struct c1_parser *parser);
 
-/* --- Arrays of bytes (c1_bytes.c) --------------------------------------------------------------
- */
+/* --- Arrays of bytes (c1_bytes.c) ------------------------------------------------------------- */
 
 enum { C1_BYTES_TEXT_MAX = 32 * 4 }; /* three digits and a comma each, or the bracket */
 
-/* Reads "n,n,…,n]", 32 numbers 0 … 255 without white space or leading zeros. Returns how long that
-   is, without the bracket; 0 if the text does not begin in this way, or if fewer than
-   C1_BYTES_TEXT_MAX bytes of it are here. bytes is only complete in the first case. */
+/* Reads "n,n,…,n]", 32 numbers 0 … 255 without white space or leading zeros. Returns the length of
+   that text without the bracket. Returns 0, with bytes incomplete, if the text does not begin in
+   this way or if fewer than C1_BYTES_TEXT_MAX bytes of it are here. */
 size_t c1_bytes_read(uint8_t bytes[32], const char *text, size_t len);
 
-/* --- Partitions side by side (c1_split.c) -------------------------------------------------------
- */
+/* --- Partitions in parallel (c1_split.c) ------------------------------------------------------ */
 
-/* A C1 that is all there. */
+/* A C1 whose whole text is in memory. */
 struct c1_source {
     const char *text;
     size_t len;
@@ -206,36 +205,39 @@ struct c1_source {
 
 enum { C1_SOURCE_BYTES = 6 * 1024 };
 
-/* What follows at an offset up to the C1's end, as much of it as there is in one piece; it may lie
-   in the buffer. Returns how much; 0 at the end and for wrong base64. */
+/* Returns, in *bytes, the C1's text from an offset on, as much of it as there is in one piece; it
+   may lie in the buffer. The result is its length; 0 at the end and for wrong base64. */
 size_t c1_source_at(const struct c1_source *source, size_t offset, char buffer[C1_SOURCE_BYTES],
                     const char **bytes);
 
-/* For a parser that has read `begin` bytes of the source. If that is up to the bracket in front of
-   the partitions, they are read on the pool, each by a parser of its own. Returns how much text
-   they are: the parser then is where it would be if it had read that. 0 if they are not written as
-   usual, have a fault or there is no memory: then nothing has changed, and the parser, reading on
-   by itself, finds the fault that comes first. */
+/* For a parser that has read `begin` bytes of the source. If they end with the bracket in front of
+   the partitions, the partitions are read on the pool, each by a parser of its own. Returns the
+   length of their text, and the parser is where it would be if it had read that text. Returns 0 if
+   the partitions are not written as usual or have a fault, or without memory: then nothing has
+   changed, and the parser, reading on by itself, finds the first fault. */
 size_t c1_split(struct c1_parser *parser, const struct c1_source *source, size_t begin,
                 struct pool *pool);
 
 /* Frees all partitions that were read. */
 void c1_forget_partitions(struct c1 *c1);
 
-/* --- Placing values (c1_store.c): all return false after c1_parser_fail ------------------------
- */
+/* --- Placing values (c1_store.c); all return false after c1_parser_fail ----------------------- */
 
-/* A choice key, object, array or item begins (after its frame was pushed). index: its place in the
-   array around it. */
+/* The key of a choice was read. */
 bool c1_store_choice(struct c1_parser *parser, enum c1_type choice, const char *key, size_t len);
+
+/* An object or array begins, whose frame was pushed. index: its place in the array around it. */
 bool c1_store_enter(struct c1_parser *parser, enum c1_type type, enum c1_role role, unsigned index);
+
 /* 32 bytes are complete; index: their place in the array around them. */
 bool c1_store_bytes(struct c1_parser *parser, enum c1_role role, unsigned index);
 bool c1_store_number(struct c1_parser *parser, enum c1_role role, uint64_t value);
 bool c1_store_name(struct c1_parser *parser, const char *name, size_t len);
+
 /* An array is complete. */
 bool c1_store_leave(struct c1_parser *parser, enum c1_type type);
-/* Items that an array has. */
+
+/* The number of items that an array must have. */
 unsigned c1_store_count(const struct c1_parser *parser, enum c1_type type);
 
 #endif

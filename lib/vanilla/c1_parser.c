@@ -9,7 +9,7 @@
 
 /* --- Messages --------------------------------------------------------------------------------- */
 
-/* Text from outside for a message: cut, and without anything but printable ASCII. */
+/* Text from outside for a message: cut, and with '?' for everything but printable ASCII. */
 static const char *printable(char out[40], const char *text, size_t len)
 {
     size_t n = len < 36 ? len : 36;
@@ -19,8 +19,8 @@ static const char *printable(char out[40], const char *text, size_t len)
     return out;
 }
 
-__attribute__((format(printf, 3, 4))) static void append(char *out, size_t size, const char *format,
-                                                         ...)
+__attribute__((format(printf, 3, 4))) static void append_text(char *out, size_t size,
+                                                              const char *format, ...)
 {
     size_t len = strlen(out);
     va_list args;
@@ -36,10 +36,10 @@ static void describe_place(const struct c1_parser *parser, char *out, size_t siz
     unsigned i = 0;
     out[0] = '\0';
     if (parser->n_frames > 2 && frames[2].type == C1_PARTITIONS && frames[2].field) {
-        append(out, size, "partition %u", frames[2].count - 1);
+        append_text(out, size, "partition %u", frames[2].count - 1);
         i = 3;
         if (parser->n_frames > 3 && frames[3].field) {
-            append(out, size, ", challenge %u", frames[3].count - 1);
+            append_text(out, size, ", challenge %u", frames[3].count - 1);
             i = 4;
         }
     }
@@ -48,9 +48,9 @@ static void describe_place(const struct c1_parser *parser, char *out, size_t siz
         if (!frames[i].field)
             continue;
         if (c1_rules[frames[i].type].kind == C1_KIND_ARRAY) {
-            append(out, size, "[%u]", frames[i].count - 1);
+            append_text(out, size, "[%u]", frames[i].count - 1);
         } else if (frames[i].field->name[0]) {
-            append(out, size, "%s%s", separator, frames[i].field->name);
+            append_text(out, size, "%s%s", separator, frames[i].field->name);
             separator = ".";
         }
     }
@@ -84,7 +84,7 @@ static bool fail_unexpected(struct c1_parser *parser, const char *expected, enum
 
 /* --- Scalars ---------------------------------------------------------------------------------- */
 
-/* Plain decimal digits; signs, points and exponents are not numbers for us. */
+/* Reads plain decimal digits; signs, points and exponents are refused. */
 static bool parse_uint(const char *text, size_t len, uint64_t max, uint64_t *value)
 {
     *value = 0;
@@ -113,7 +113,7 @@ static bool read_scalar(struct c1_parser *parser, const struct c1_field *field,
         if (event == JSON_STRING)
             return c1_store_name(parser, text, len);
         break;
-    case C1_BASE64: /* its content went another way (c1_reader.c) */
+    case C1_BASE64: /* c1_reader.c has taken its content */
         if (event == JSON_STRING)
             return true;
         break;
@@ -126,12 +126,12 @@ static bool read_scalar(struct c1_parser *parser, const struct c1_field *field,
 
 /* --- Objects and arrays ----------------------------------------------------------------------- */
 
-static struct c1_frame *top(struct c1_parser *parser)
+static struct c1_frame *top_frame(struct c1_parser *parser)
 {
     return parser->n_frames > 0 ? &parser->frames[parser->n_frames - 1] : NULL;
 }
 
-static bool push(struct c1_parser *parser, const struct c1_field *field, unsigned index)
+static bool push_frame(struct c1_parser *parser, const struct c1_field *field, unsigned index)
 {
     CHECK(parser->n_frames < C1_FRAMES_MAX); /* the grammar is not recursive */
     parser->frames[parser->n_frames++] =
@@ -164,8 +164,8 @@ static bool read_choice(struct c1_parser *parser, struct c1_frame *frame, const 
     return true;
 }
 
-/* The first known key of the outermost object tells whether this is a C1 or its wrapper. */
-static void decide(struct c1_parser *parser, const char *key, size_t len)
+/* The first known key of the outermost object decides whether this is a C1 or its wrapper. */
+static void decide_wrapper(struct c1_parser *parser, const char *key, size_t len)
 {
     if (parser->n_frames != 1 || parser->decided)
         return;
@@ -181,8 +181,8 @@ static void decide(struct c1_parser *parser, const char *key, size_t len)
 
 static bool read_key(struct c1_parser *parser, const char *key, size_t len)
 {
-    decide(parser, key, len);
-    struct c1_frame *frame = top(parser);
+    decide_wrapper(parser, key, len);
+    struct c1_frame *frame = top_frame(parser);
     if (c1_rules[frame->type].kind == C1_KIND_CHOICE)
         return read_choice(parser, frame, key, len);
     frame->field = find_field(frame->type, key, len);
@@ -227,15 +227,15 @@ static bool leave_array(struct c1_parser *parser, struct c1_frame *frame)
     return c1_store_leave(parser, frame->type);
 }
 
-static bool leave(struct c1_parser *parser)
+static bool leave_frame(struct c1_parser *parser)
 {
-    struct c1_frame *frame = top(parser);
+    struct c1_frame *frame = top_frame(parser);
     bool is_array = c1_rules[frame->type].kind == C1_KIND_ARRAY;
     if (!(is_array ? leave_array(parser, frame) : leave_object(parser, frame)))
         return false;
     parser->n_frames--;
     if (parser->n_frames > 0)
-        top(parser)->field = NULL;
+        top_frame(parser)->field = NULL;
     return true;
 }
 
@@ -252,7 +252,7 @@ static bool read_byte(struct c1_parser *parser, struct c1_frame *frame, enum jso
         parser->bytes[frame->count++] = (uint8_t)value;
         return true;
     }
-    frame->field = &byte; /* makes the message name the place */
+    frame->field = &byte; /* so that the message names the place */
     frame->count++;
     return fail_unexpected(parser, "a byte (0 to 255)", event, text, len);
 }
@@ -280,7 +280,7 @@ static const struct c1_field *next_field(struct c1_parser *parser, struct c1_fra
 static bool read_value(struct c1_parser *parser, enum json_event event, const char *text,
                        size_t len)
 {
-    struct c1_frame *frame = top(parser);
+    struct c1_frame *frame = top_frame(parser);
     if (frame && frame->type == C1_BYTES)
         return read_byte(parser, frame, event, text, len);
     const struct c1_field *field = next_field(parser, frame);
@@ -295,11 +295,11 @@ static bool read_value(struct c1_parser *parser, enum json_event event, const ch
     }
     if (event != (rule->kind == C1_KIND_ARRAY ? JSON_ARRAY : JSON_MAP))
         return fail_unexpected(parser, rule->what, event, text, len);
-    return push(parser, field, frame ? frame->count - 1 : 0);
+    return push_frame(parser, field, frame ? frame->count - 1 : 0);
 }
 
 /* A value of an unknown key, or a part of one. */
-static bool ignore(struct c1_parser *parser, enum json_event event)
+static bool ignore_value(struct c1_parser *parser, enum json_event event)
 {
     parser->ignore_next = false;
     if (event == JSON_MAP || event == JSON_ARRAY)
@@ -316,13 +316,13 @@ bool c1_parser_event(void *context, enum json_event event, const char *text, siz
 {
     struct c1_parser *parser = context;
     if (parser->ignored_depth > 0 || parser->ignore_next)
-        return ignore(parser, event);
+        return ignore_value(parser, event);
     switch (event) {
     case JSON_KEY:
         return read_key(parser, text, len);
     case JSON_MAP_END:
     case JSON_ARRAY_END:
-        return leave(parser);
+        return leave_frame(parser);
     default:
         return read_value(parser, event, text, len);
     }
@@ -336,11 +336,11 @@ bool c1_parser_at_base64(const struct c1_parser *parser)
 
 /* --- The text --------------------------------------------------------------------------------- */
 
-/* Behind a '[' that was fed: takes the numbers of an array of bytes without the JSON parser, if
-   they are written as usual. Returns how much text that is. */
+/* After a '[' that was fed: takes the numbers of an array of bytes without the JSON parser, if they
+   are written as usual. Returns the length of their text. */
 static size_t take_bytes(struct c1_parser *parser, const char *text, size_t len)
 {
-    struct c1_frame *frame = top(parser);
+    struct c1_frame *frame = top_frame(parser);
     if (!frame || frame->type != C1_BYTES || frame->count > 0 || !json_text_at_event(parser->text))
         return 0;
     size_t taken = c1_bytes_read(parser->bytes, text, len);

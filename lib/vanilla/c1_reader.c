@@ -10,8 +10,8 @@
 /* Base64 characters that are decoded at once. */
 enum { DECODE_CHARS = 8 * 1024 };
 
-/* Where the outer text is, as far as is needed to find the content of Phase1Out: a string of 68 MB
-   that no JSON parser should have to hold. */
+/* Where the reader is in the outer text. It follows the text far enough to find the content of
+   Phase1Out, a string of up to 68 MB, which the JSON parser is not given. */
 enum text_state { TEXT_OUTSIDE, TEXT_STRING, TEXT_ESCAPE, TEXT_BASE64 };
 
 struct c1_reader {
@@ -20,7 +20,7 @@ struct c1_reader {
     struct c1_parser inner; /* of the C1 inside a wrapper; its text is NULL before Phase1Out */
     enum text_state state;
     struct base64 base64;
-    struct pool *pool;       /* to split the text that comes; NULL: do not, or no more */
+    struct pool *pool; /* to split the text with; NULL once that was tried, and without a pool */
     struct cuzk_error error; /* the first failure */
 };
 
@@ -56,9 +56,10 @@ void c1_reader_free(struct c1_reader *reader)
     mem_free(reader);
 }
 
-/* The failure of a parser's text: the parser's own reason when it stopped the text itself. */
-static enum cuzk_status explain(const struct c1_parser *parser, enum cuzk_status status,
-                                struct cuzk_error *err)
+/* The error of a text that failed: the parser's own one if it was the parser that stopped the
+   text. */
+static enum cuzk_status explain_failure(const struct c1_parser *parser, enum cuzk_status status,
+                                        struct cuzk_error *err)
 {
     if (status == CUZK_OK)
         return CUZK_OK;
@@ -71,16 +72,17 @@ static enum cuzk_status explain(const struct c1_parser *parser, enum cuzk_status
 static enum cuzk_status parse(struct c1_parser *parser, const char *bytes, size_t len,
                               struct cuzk_error *err)
 {
-    return explain(parser, c1_parser_feed(parser, bytes, len, err), err);
+    return explain_failure(parser, c1_parser_feed(parser, bytes, len, err), err);
 }
 
 static enum cuzk_status parse_end(struct c1_parser *parser, struct cuzk_error *err)
 {
-    return explain(parser, json_text_end(parser->text, err), err);
+    return explain_failure(parser, json_text_end(parser->text, err), err);
 }
 
-/* Feeds a C1's text up to the first bracket, which normally is that of the partitions, and those if
-   they can be split. Only once: what is not split now is to be read on in order. */
+/* Feeds a C1's text up to the first bracket, which normally is that of the partitions, and then
+   the partitions if they can be split. This is tried once; a text that is not split is read in
+   order. */
 static enum cuzk_status parse_split(struct c1_reader *reader, struct c1_parser *parser,
                                     const struct c1_source *source, size_t *taken,
                                     struct cuzk_error *err)
@@ -105,7 +107,7 @@ static enum cuzk_status feed_base64(struct c1_reader *reader, const char *text, 
                                     struct cuzk_error *err)
 {
     uint8_t bytes[DECODE_CHARS / 4 * 3 + 3];
-    size_t parsed = 0; /* bytes that the parser has, of those that come next */
+    size_t parsed = 0; /* the first bytes of the next ones that the parser has already */
     if (reader->pool) {
         const struct c1_source source = {text, len, true};
         TRY(parse_split(reader, &reader->inner, &source, &parsed, err));
@@ -118,7 +120,7 @@ static enum cuzk_status feed_base64(struct c1_reader *reader, const char *text, 
         size_t piece = len < DECODE_CHARS ? len : DECODE_CHARS;
         size_t ready;
         enum cuzk_status status = base64_decode(&reader->base64, text, piece, bytes, &ready, err);
-        /* A fault in the C1 comes first: its bytes stand before that of the base64. */
+        /* A fault in the C1 is reported first: its bytes stand before the fault in the base64. */
         struct cuzk_error inner = {0};
         CHECK(ready >= parsed);
         if (parse(&reader->inner, (const char *)bytes + parsed, ready - parsed, &inner) !=
@@ -162,8 +164,8 @@ static enum text_state next_state(enum text_state state, char c)
     return state == TEXT_STRING && c == '\\' ? TEXT_ESCAPE : state;
 }
 
-/* Takes from the text what is up to and including the next quote. Keys are thus known before their
-   values come. */
+/* Takes the text up to and including the next quote. So each key is known before its value
+   comes. */
 static enum cuzk_status feed_outer(struct c1_reader *reader, const char *text, size_t len,
                                    size_t *taken, struct cuzk_error *err)
 {
@@ -207,8 +209,8 @@ static enum cuzk_status feed_c1(struct c1_reader *reader, const char *text, size
     return parse(&reader->outer, text, len, err);
 }
 
-static enum cuzk_status feed(struct c1_reader *reader, const char *text, size_t len,
-                             struct cuzk_error *err)
+static enum cuzk_status feed_text(struct c1_reader *reader, const char *text, size_t len,
+                                  struct cuzk_error *err)
 {
     while (len > 0) {
         size_t taken = len;
@@ -228,7 +230,7 @@ enum cuzk_status c1_reader_feed(struct c1_reader *reader, const void *bytes, siz
                                 struct cuzk_error *err)
 {
     if (reader->error.status == CUZK_OK)
-        feed(reader, bytes, len, &reader->error);
+        feed_text(reader, bytes, len, &reader->error);
     if (reader->error.status != CUZK_OK && err)
         *err = reader->error;
     return reader->error.status;
@@ -236,7 +238,7 @@ enum cuzk_status c1_reader_feed(struct c1_reader *reader, const void *bytes, siz
 
 /* --- The end ---------------------------------------------------------------------------------- */
 
-static enum cuzk_status finish(struct c1_reader *reader, struct cuzk_error *err)
+static enum cuzk_status finish_c1(struct c1_reader *reader, struct cuzk_error *err)
 {
     struct c1 *c1 = reader->c1;
     if (reader->state == TEXT_BASE64)
@@ -267,7 +269,7 @@ enum cuzk_status c1_reader_finish(struct c1_reader *reader, struct c1 **out, str
 {
     *out = NULL;
     if (reader->error.status == CUZK_OK)
-        finish(reader, &reader->error);
+        finish_c1(reader, &reader->error);
     if (reader->error.status != CUZK_OK) {
         if (err)
             *err = reader->error;
@@ -323,25 +325,6 @@ void c1_free(struct c1 *c1)
 const struct porep_public *c1_public(const struct c1 *c1)
 {
     return &c1->values;
-}
-
-bool c1_sector_number(const struct c1 *c1, uint64_t *sector_number)
-{
-    if (c1->wrapped)
-        *sector_number = c1->sector_number;
-    return c1->wrapped;
-}
-
-size_t c1_bytes(const struct c1 *c1)
-{
-    const struct porep_config *config = c1->values.config;
-    const struct poseidon_memo *memo = atomic_load(&c1->memo);
-    size_t siblings =
-        config->tree_d.siblings + (size_t)(2 + POREP_PARENTS) * config->tree_r.siblings;
-    size_t challenge =
-        sizeof(struct porep_challenge) + sizeof(struct c1_claims) + siblings * sizeof(struct fr);
-    return sizeof *c1 + (memo ? poseidon_memo_bytes(memo) : 0) +
-           config->partitions * (sizeof(struct porep_partition) + config->challenges * challenge);
 }
 
 const struct porep_partition *c1_partition(const struct c1 *c1, unsigned partition)

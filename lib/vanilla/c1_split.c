@@ -8,13 +8,12 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Text behind the partitions, at most: five arrays of bytes with their keys have less than 1 KiB.
- */
+/* The longest text behind the partitions; five arrays of bytes with their keys take under 1 KiB. */
 enum { TAIL_MAX = 4 * 1024 };
 
-/* Where the partitions are is guessed from what a usual text looks like. Nothing depends on the
-   guess being right: if each piece is, by itself, a whole partition, then they are the items of the
-   array, one after the other with commas between them. */
+/* The places of the partitions are guessed from what a usual text looks like. A wrong guess does no
+   harm: only if each piece by itself is a whole partition are the pieces the items of the array,
+   one after the other with commas between them. */
 struct split {
     const struct c1_parser *parser; /* behind the bracket of the array */
     const struct c1_source *source;
@@ -23,7 +22,7 @@ struct split {
     atomic_bool failed;
 };
 
-/* --- A text that is all there ----------------------------------------------------------------- */
+/* --- A whole text in memory ------------------------------------------------------------------- */
 
 size_t c1_source_at(const struct c1_source *source, size_t offset, char buffer[C1_SOURCE_BYTES],
                     const char **bytes)
@@ -41,13 +40,14 @@ size_t c1_source_at(const struct c1_source *source, size_t offset, char buffer[C
     *bytes = buffer + offset % 3;
     if (base64_decode(&state, source->text + first, n, (uint8_t *)buffer, &ready, NULL) != CUZK_OK)
         return 0;
-    if (state.padding > 0 && n < left) /* more may not follow it */
+    if (state.padding > 0 && n < left) /* nothing may follow the padding */
         return 0;
     return ready > offset % 3 ? ready - offset % 3 : 0;
 }
 
-/* The first place of the pattern that is wholly inside from … to; 0 if there is none. */
-static size_t find(const struct c1_source *source, size_t from, size_t to, const char *pattern)
+/* The first place of the pattern that lies wholly in [from, to); 0 if there is none. */
+static size_t find_pattern(const struct c1_source *source, size_t from, size_t to,
+                           const char *pattern)
 {
     char buffer[C1_SOURCE_BYTES];
     const size_t pattern_len = strlen(pattern);
@@ -67,14 +67,14 @@ static size_t find(const struct c1_source *source, size_t from, size_t to, const
 
 /* --- Partitions ------------------------------------------------------------------------------- */
 
-/* Partitions are of nearly the same length: each one's end is looked for around its share of what
+/* Partitions have nearly the same length: the end of each is searched for around its share of what
    is left. */
 static bool guess_places(struct split *split, size_t begin)
 {
     const struct c1_source *source = split->source;
     const size_t len = source->base64 ? source->len / 4 * 3 : source->len;
     const size_t tail = len > begin + TAIL_MAX ? len - TAIL_MAX : begin;
-    const size_t last = find(source, tail, len, "}]]}");
+    const size_t last = find_pattern(source, tail, len, "}]]}");
     if (last == 0)
         return false;
     const size_t end = last + 2;
@@ -83,7 +83,7 @@ static bool guess_places(struct split *split, size_t begin)
         const size_t before = split->begins[k - 1];
         const size_t share = (end - before) / (split->n - k + 1);
         const size_t found =
-            find(source, before + share - share / 16, before + share + share / 16, "}],[{");
+            find_pattern(source, before + share - share / 16, before + share + share / 16, "}],[{");
         if (found == 0)
             return false;
         split->begins[k] = found + 3;
@@ -92,8 +92,8 @@ static bool guess_places(struct split *split, size_t begin)
     return true;
 }
 
-/* Partition k by a parser of its own, for which it is a whole JSON text. What it does with it
-   follows from the frames around it. */
+/* Reads partition k with a parser of its own, for which it is a whole JSON text. The copied frames
+   tell that parser where in the C1 it is. */
 static void read_partition(void *context, size_t k)
 {
     struct split *split = context;

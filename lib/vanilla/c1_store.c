@@ -34,13 +34,14 @@ static struct tree_path *path_at(const struct c1_parser *parser)
                                                  : &challenge->parents[parser->place.column].path;
 }
 
-/* The frame `up` levels around the innermost one. */
-static const struct c1_frame *around(const struct c1_parser *parser, unsigned up)
+/* The frame `up` levels outside the innermost one. */
+static const struct c1_frame *frame_around(const struct c1_parser *parser, unsigned up)
 {
     return &parser->frames[parser->n_frames - 1 - up];
 }
 
-/* Levels of the base trees; above them come one for `sub` and one for `top`, if there are any. */
+/* Levels of the base trees. Above them is one level for `sub` and one for `top`, if there are
+   any. */
 static unsigned base_levels(const struct tree_shape *tree)
 {
     return tree->levels - (tree->sub > 0) - (tree->top > 0);
@@ -65,7 +66,7 @@ unsigned c1_store_count(const struct c1_parser *parser, enum c1_type type)
     case C1_PARENT_LABELS:
         return GRAPH_LABEL_PARENTS;
     case C1_LEVELS:
-        return around(parser, 1)->role == ROLE_BASE ? base_levels(tree) : 1;
+        return frame_around(parser, 1)->role == ROLE_BASE ? base_levels(tree) : 1;
     case C1_HASHES:
         return tree->arity[parser->place.level] - 1u;
     default:
@@ -118,7 +119,7 @@ static bool choose_shape(struct c1_parser *parser, const char *key, size_t len)
     return check_sizes_agree(parser);
 }
 
-/* Single, Sub or Top must be what the sector size's tree is. */
+/* Single, Sub or Top must match the tree of the sector size. */
 static bool choose_tree(struct c1_parser *parser, const char *key, size_t len)
 {
     const struct tree_shape *tree = tree_at(parser);
@@ -157,14 +158,14 @@ bool c1_store_enter(struct c1_parser *parser, enum c1_type type, enum c1_role ro
         break;
     case C1_COLUMN_PROOF:
         place->column = role == ROLE_OWN_COLUMN ? C1_OWN_COLUMN : index;
-        if (around(parser, 1)->type == C1_EXP_COLUMNS)
+        if (frame_around(parser, 1)->type == C1_EXP_COLUMNS)
             place->column += POREP_DRG_PARENTS;
         break;
     case C1_MERKLE:
         place->tree = role;
         break;
     case C1_LEVEL: {
-        enum c1_role part = around(parser, 2)->role;
+        enum c1_role part = frame_around(parser, 2)->role;
         unsigned above = part == ROLE_BASE ? 0 : part == ROLE_SUB ? 1 : 2;
         place->level = above == 0 ? index : base_levels(tree_at(parser)) + above - 1;
         break;
@@ -195,7 +196,7 @@ static bool is_zero(const uint8_t bytes[32])
 }
 
 /* Values beside the vanilla proofs. NULL for other roles. */
-static uint8_t *public_value(struct porep_public *values, enum c1_role role)
+static uint8_t *public_value_at(struct porep_public *values, enum c1_role role)
 {
     switch (role) {
     case ROLE_COMM_R:
@@ -213,7 +214,7 @@ static uint8_t *public_value(struct porep_public *values, enum c1_role role)
     }
 }
 
-static struct fr *root_or_leaf(struct c1_parser *parser, bool root)
+static struct fr *root_or_leaf_at(struct c1_parser *parser, bool root)
 {
     struct c1_claims *claims = claims_at(parser);
     unsigned column = parser->place.column;
@@ -227,14 +228,14 @@ static struct fr *root_or_leaf(struct c1_parser *parser, bool root)
     }
 }
 
-/* Where a field element is kept; NULL if it is not. */
-static struct fr *element(struct c1_parser *parser, enum c1_role role, unsigned index)
+/* The place where a field element is kept; NULL if it is not kept. */
+static struct fr *element_at(struct c1_parser *parser, enum c1_role role, unsigned index)
 {
     const struct c1_place *place = &parser->place;
     switch (role) {
     case ROLE_ROOT:
     case ROLE_LEAF:
-        return root_or_leaf(parser, role == ROLE_ROOT);
+        return root_or_leaf_at(parser, role == ROLE_ROOT);
     case ROLE_ROW:
         return place->column == C1_OWN_COLUMN
                    ? &claims_at(parser)->own_rows[index]
@@ -250,7 +251,7 @@ static struct fr *element(struct c1_parser *parser, enum c1_role role, unsigned 
 
 bool c1_store_bytes(struct c1_parser *parser, enum c1_role role, unsigned index)
 {
-    uint8_t *value = public_value(&parser->c1->values, role);
+    uint8_t *value = public_value_at(&parser->c1->values, role);
     if (value) {
         memcpy(value, parser->bytes, 32);
         if (role != ROLE_TICKET && is_zero(value))
@@ -259,7 +260,7 @@ bool c1_store_bytes(struct c1_parser *parser, enum c1_role role, unsigned index)
             return true; /* any bytes */
     }
     struct fr unused;
-    struct fr *place = value ? NULL : element(parser, role, index);
+    struct fr *place = value ? NULL : element_at(parser, role, index);
     if (!fr_from_bytes(place ? place : &unused, parser->bytes))
         return c1_parser_fail(parser, CUZK_INVALID_ARGUMENT,
                               "not canonical, expected a number below the field's modulus");

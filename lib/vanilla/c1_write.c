@@ -22,8 +22,8 @@ enum cuzk_status c1_writer_end(struct c1_writer *writer)
     return writer->status;
 }
 
-/* Room for len more characters. */
-static char *reserve(struct c1_writer *writer, size_t len)
+/* Makes room for len more characters. */
+static char *reserve_text(struct c1_writer *writer, size_t len)
 {
     CHECK(len <= sizeof writer->buffer);
     if (len > sizeof writer->buffer - writer->len)
@@ -34,7 +34,7 @@ static char *reserve(struct c1_writer *writer, size_t len)
 void c1_write_text(struct c1_writer *writer, const char *text)
 {
     size_t len = strlen(text);
-    memcpy(reserve(writer, len), text, len);
+    memcpy(reserve_text(writer, len), text, len);
     writer->len += len;
 }
 
@@ -54,13 +54,13 @@ static char *put_number(char *out, uint64_t value)
 
 void c1_write_number(struct c1_writer *writer, uint64_t value)
 {
-    char *out = reserve(writer, 20);
+    char *out = reserve_text(writer, 20);
     writer->len += (size_t)(put_number(out, value) - out);
 }
 
 void c1_write_bytes(struct c1_writer *writer, const uint8_t bytes[32])
 {
-    char *begin = reserve(writer, 2 + 32 * 4);
+    char *begin = reserve_text(writer, 2 + 32 * 4);
     char *out = begin;
     *out++ = '[';
     for (unsigned i = 0; i < 32; i++) {

@@ -30,7 +30,7 @@ void graph_init(struct graph *graph, uint64_t nodes, const uint8_t porep_id[32],
         graph->feistel_half_bits++;
 }
 
-/* 64-bit numbers of the random stream of one node. Ten are drawn: more than one block. */
+/* 64-bit numbers of the random stream of one node. Ten are drawn, which is more than one block. */
 struct random_stream {
     struct chacha chacha;
     uint32_t words[16];
@@ -56,7 +56,7 @@ static unsigned log2_ceil(uint64_t v)
 
 /* DRSample with five edges a node in a graph of five times as many: node v stands for meta-nodes
    5v … 5v+4. */
-static void drg_parents(const struct graph *graph, uint64_t node, uint64_t *parents)
+static void draw_drg_parents(const struct graph *graph, uint64_t node, uint64_t *parents)
 {
     enum { SAMPLED = POREP_DRG_PARENTS - 1 };
     if (node < 2) {
@@ -96,7 +96,7 @@ static uint64_t feistel_round_value(uint64_t right, uint64_t key)
 
 /* A permutation of 0 … 8·nodes − 1: a Feistel network over the next larger power of 4, repeated
    until it falls into the range. */
-static uint64_t permute(const struct graph *graph, uint64_t value)
+static uint64_t permute_expander(const struct graph *graph, uint64_t value)
 {
     unsigned half = graph->feistel_half_bits;
     uint64_t mask = ((uint64_t)1 << half) - 1;
@@ -116,11 +116,11 @@ static uint64_t permute(const struct graph *graph, uint64_t value)
 void graph_parents(const struct graph *graph, uint64_t node, uint64_t parents[POREP_PARENTS])
 {
     CHECK(node < graph->nodes);
-    drg_parents(graph, node, parents);
+    draw_drg_parents(graph, node, parents);
     for (unsigned i = 0; i < POREP_EXP_PARENTS; i++) {
-        uint64_t image = permute(graph, node * POREP_EXP_PARENTS + i);
+        uint64_t image = permute_expander(graph, node * POREP_EXP_PARENTS + i);
         if (graph->api_v1_0)
-            image &= UINT32_MAX; /* API 1.0.0 cut the number; graphs of 32 GiB depend on it */
+            image &= UINT32_MAX; /* API 1.0.0 cut the number; its 32 GiB graphs depend on that */
         parents[POREP_DRG_PARENTS + i] = image / POREP_EXP_PARENTS;
     }
 }

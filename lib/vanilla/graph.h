@@ -6,7 +6,7 @@
 
 #include "circuits/porep.h"
 
-/* A label hash takes this many parents, the node's own ones over and over. */
+/* Number of parent labels in a label hash: the node's parents, repeated in order. */
 enum { GRAPH_LABEL_PARENTS = 37 };
 
 struct graph {
@@ -23,12 +23,12 @@ void graph_init(struct graph *graph, uint64_t nodes, const uint8_t porep_id[32],
    parents. Nodes 0 and 1 have six DRG parents 0. */
 void graph_parents(const struct graph *graph, uint64_t node, uint64_t parents[POREP_PARENTS]);
 
-/* How many different parents the label of a layer (from 1) hashes: 6 in layer 1, else 14. */
+/* The number of different parents in the label hash of a layer (from 1): 6 in layer 1, else 14. */
 unsigned graph_label_parents(unsigned layer);
 
-/* The label of a node ≥ 1 in a layer (from 1). labels: those of the parents,
-   graph_label_parents(layer) of them in the order of graph_parents; DRG parents' of this layer,
-   expander parents' of the layer before. All in stored byte order. */
+/* The label of a node ≥ 1 in a layer (from 1). labels: the labels of its graph_label_parents(layer)
+   parents in the order of graph_parents, those of DRG parents in this layer, those of expander
+   parents in the layer before. All are in stored byte order. */
 void graph_label(uint8_t label[32], const uint8_t replica_id[32], unsigned layer, uint64_t node,
                  const uint8_t (*labels)[32]);
 

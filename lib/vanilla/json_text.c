@@ -7,9 +7,10 @@
 #include <string.h>
 #include <yajl/yajl_parse.h>
 
-/* yajl does not look whether it got the memory it asked for, so it gets a block of its own, once.
-   It keeps the part of a token that it has (at most JSON_RUN_MAX + PIECE_BYTES, in buffers of
-   doubled size) once as read and once with escapes resolved, and a byte for each open bracket. */
+/* yajl does not check whether its allocations succeed. It gets one block that is large enough for
+   all of them: it keeps the beginning of an unfinished token (at most JSON_RUN_MAX + PIECE_BYTES,
+   in buffers of doubled size) once as read and once with escapes resolved, and one byte for each
+   open bracket. */
 enum { PIECE_BYTES = 4 * 1024, ARENA_BYTES = 192 * 1024, ARENA_ALIGNMENT = 16 };
 
 struct json_text {
@@ -23,8 +24,7 @@ struct json_text {
     _Alignas(ARENA_ALIGNMENT) char arena[ARENA_BYTES];
 };
 
-/* Blocks carry their size in front; nothing is given back but by growing the last block in place.
- */
+/* Each block has its size in front of it. Nothing is ever given back. */
 static void *arena_alloc(void *context, size_t bytes)
 {
     struct json_text *text = context;
@@ -54,7 +54,7 @@ static void arena_free(void *context, void *block)
     (void)block;
 }
 
-static int forward(void *context, enum json_event event, const char *bytes, size_t len)
+static int forward_event(void *context, enum json_event event, const char *bytes, size_t len)
 {
     struct json_text *text = context;
     uint64_t offset = json_text_offset(text);
@@ -68,48 +68,48 @@ static int forward(void *context, enum json_event event, const char *bytes, size
 
 static int on_null(void *context)
 {
-    return forward(context, JSON_NULL, NULL, 0);
+    return forward_event(context, JSON_NULL, NULL, 0);
 }
 
 static int on_boolean(void *context, int value)
 {
     (void)value;
-    return forward(context, JSON_BOOLEAN, NULL, 0);
+    return forward_event(context, JSON_BOOLEAN, NULL, 0);
 }
 
 static int on_number(void *context, const char *digits, size_t len)
 {
-    return forward(context, JSON_NUMBER, digits, len);
+    return forward_event(context, JSON_NUMBER, digits, len);
 }
 
 static int on_string(void *context, const unsigned char *bytes, size_t len)
 {
-    return forward(context, JSON_STRING, (const char *)bytes, len);
+    return forward_event(context, JSON_STRING, (const char *)bytes, len);
 }
 
 static int on_key(void *context, const unsigned char *bytes, size_t len)
 {
-    return forward(context, JSON_KEY, (const char *)bytes, len);
+    return forward_event(context, JSON_KEY, (const char *)bytes, len);
 }
 
 static int on_map(void *context)
 {
-    return forward(context, JSON_MAP, NULL, 0);
+    return forward_event(context, JSON_MAP, NULL, 0);
 }
 
 static int on_map_end(void *context)
 {
-    return forward(context, JSON_MAP_END, NULL, 0);
+    return forward_event(context, JSON_MAP_END, NULL, 0);
 }
 
 static int on_array(void *context)
 {
-    return forward(context, JSON_ARRAY, NULL, 0);
+    return forward_event(context, JSON_ARRAY, NULL, 0);
 }
 
 static int on_array_end(void *context)
 {
-    return forward(context, JSON_ARRAY_END, NULL, 0);
+    return forward_event(context, JSON_ARRAY_END, NULL, 0);
 }
 
 static const yajl_callbacks callbacks = {
@@ -161,10 +161,10 @@ void json_text_skip(struct json_text *text, uint64_t bytes)
     text->last_event += bytes;
 }
 
-/* Status of what yajl answered. Where it is when it finds a wrong token depends on how the text was
-   cut, so the last event tells the place of those. */
-static enum cuzk_status judge(struct json_text *text, yajl_status status, bool at_end,
-                              struct cuzk_error *err)
+/* The status of yajl's answer. Where yajl is when it finds a wrong token depends on how the text
+   was cut into pieces; so the place of the last event is reported for wrong tokens. */
+static enum cuzk_status status_of_yajl(struct json_text *text, yajl_status status, bool at_end,
+                                       struct cuzk_error *err)
 {
     if (status == yajl_status_ok)
         return CUZK_OK;
@@ -193,7 +193,7 @@ enum cuzk_status json_text_feed(struct json_text *text, const char *bytes, size_
         size_t piece = len < PIECE_BYTES ? len : PIECE_BYTES;
         yajl_status status = yajl_parse(text->handle, (const unsigned char *)bytes, piece);
         if (!text->too_long)
-            TRY(judge(text, status, false, err));
+            TRY(status_of_yajl(text, status, false, err));
         text->before += piece;
         bytes += piece;
         len -= piece;
@@ -208,5 +208,5 @@ enum cuzk_status json_text_feed(struct json_text *text, const char *bytes, size_
 
 enum cuzk_status json_text_end(struct json_text *text, struct cuzk_error *err)
 {
-    return judge(text, yajl_complete_parse(text->handle), true, err);
+    return status_of_yajl(text, yajl_complete_parse(text->handle), true, err);
 }

@@ -11,7 +11,7 @@
 
 enum { BUCKET_ENTRIES = 8, LOCKS = 64 };
 
-/* Inputs are known by their SHA-256, which takes a hundredth of the time of the Poseidon hash. */
+/* Inputs are looked up by their SHA-256, which takes a hundredth of a Poseidon hash's time. */
 struct entry {
     uint8_t inputs_sha256[SHA256_BYTES];
     struct fr hash;
@@ -57,14 +57,9 @@ void poseidon_memo_free(struct poseidon_memo *memo)
     mem_free(memo);
 }
 
-size_t poseidon_memo_bytes(const struct poseidon_memo *memo)
-{
-    return sizeof *memo + memo->n_buckets * (sizeof *memo->buckets + sizeof *memo->used);
-}
-
 /* The bucket's entry for these inputs; NULL if there is none. Under the bucket's lock. */
-static const struct entry *find(const struct poseidon_memo *memo, size_t bucket,
-                                const uint8_t digest[SHA256_BYTES])
+static const struct entry *find_entry(const struct poseidon_memo *memo, size_t bucket,
+                                      const uint8_t digest[SHA256_BYTES])
 {
     for (unsigned i = 0; i < memo->used[bucket]; i++) {
         const struct entry *entry = &memo->buckets[bucket].entries[i];
@@ -74,24 +69,24 @@ static const struct entry *find(const struct poseidon_memo *memo, size_t bucket,
     return NULL;
 }
 
-static bool recall(struct poseidon_memo *memo, size_t bucket, const uint8_t digest[SHA256_BYTES],
-                   struct fr *out)
+static bool recall_hash(struct poseidon_memo *memo, size_t bucket,
+                        const uint8_t digest[SHA256_BYTES], struct fr *out)
 {
     pthread_mutex_t *lock = &memo->locks[bucket % LOCKS];
     pthread_mutex_lock(lock);
-    const struct entry *entry = find(memo, bucket, digest);
+    const struct entry *entry = find_entry(memo, bucket, digest);
     if (entry)
         *out = entry->hash;
     pthread_mutex_unlock(lock);
     return entry != NULL;
 }
 
-static void remember(struct poseidon_memo *memo, size_t bucket, const uint8_t digest[SHA256_BYTES],
-                     const struct fr *hash)
+static void remember_hash(struct poseidon_memo *memo, size_t bucket,
+                          const uint8_t digest[SHA256_BYTES], const struct fr *hash)
 {
     pthread_mutex_t *lock = &memo->locks[bucket % LOCKS];
     pthread_mutex_lock(lock);
-    if (memo->used[bucket] < BUCKET_ENTRIES && !find(memo, bucket, digest)) {
+    if (memo->used[bucket] < BUCKET_ENTRIES && !find_entry(memo, bucket, digest)) {
         struct entry *entry = &memo->buckets[bucket].entries[memo->used[bucket]++];
         memcpy(entry->inputs_sha256, digest, SHA256_BYTES);
         entry->hash = *hash;
@@ -112,15 +107,15 @@ void poseidon_memo_hashes(struct poseidon_memo *memo, unsigned arity, size_t n,
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        /* the length tells arities apart */
+        /* different arities have different lengths, so they do not collide */
         sha256(inputs[i], arity * sizeof *inputs[i], digests[missing]);
         buckets[missing] = (size_t)load_u64_le(digests[missing]) & (memo->n_buckets - 1);
-        if (recall(memo, buckets[missing], digests[missing], out[i]))
+        if (recall_hash(memo, buckets[missing], digests[missing], out[i]))
             continue;
         new_inputs[missing] = inputs[i];
         new_out[missing++] = out[i];
     }
     poseidon_hashes(NULL, arity, missing, new_inputs, new_out);
     for (size_t i = 0; i < missing; i++)
-        remember(memo, buckets[i], digests[i], new_out[i]);
+        remember_hash(memo, buckets[i], digests[i], new_out[i]);
 }

@@ -10,7 +10,7 @@
 enum seal_feature {
     SEAL_INTERACTIVE,
     SEAL_SYNTHETIC,       /* challenges are drawn from a fixed subset */
-    SEAL_NON_INTERACTIVE, /* challenges from comm_r; not supported, known for its message */
+    SEAL_NON_INTERACTIVE, /* challenges follow from comm_r; not supported, known for the message */
 };
 
 struct seal_proof {
@@ -25,14 +25,15 @@ struct seal_proof {
 /* The table has one entry for each number from 0 on. */
 size_t seal_proof_count(void);
 
-/* NULL if there is none. name need not be terminated. */
+/* Return NULL if there is no such proof. name need not be terminated. */
 const struct seal_proof *seal_proof_by_number(uint64_t number);
 const struct seal_proof *seal_proof_by_name(const char *name, size_t len);
 
-/* Sector size of a key inside vanilla_proofs; 0 if it is none. */
+/* Sector size of a key inside vanilla_proofs; 0 for other texts. */
 uint64_t seal_shape_sector_bytes(const char *shape, size_t len);
 
-/* 32 bytes that tell proofs of different kinds apart: number and a nonce of 0 (part E.1). */
+/* The porep_id, 32 bytes that differ between kinds of proofs: number and a nonce of 0 (part
+   E.1). */
 void seal_porep_id(const struct seal_proof *proof, uint8_t porep_id[32]);
 
 #endif

@@ -74,8 +74,7 @@ static bool choose_nodes(struct sparse_sector *sector)
     return true;
 }
 
-/* Layers ascending and nodes ascending inside a layer: a real parent label is always there already.
- */
+/* Layers ascend, and nodes ascend in each layer, so that all real parent labels exist already. */
 static void make_labels(struct sparse_sector *sector)
 {
     for (unsigned layer = 1; layer <= sector->values.config->layers; layer++) {

@@ -1,6 +1,6 @@
-/* Sectors of which only the opened nodes exist, "cuzk-sparse-v1" (defined in
-   vectors/sparse/README.md, whose step numbers the code names): in interactive PoRep the challenges
-   do not depend on comm_r, so they are known before the first label, and all that no opening enters
+/* Made-up sectors of which only the opened nodes exist, "cuzk-sparse-v1". vectors/sparse/README.md
+   defines them; the code names its step numbers. In interactive PoRep the challenges do not depend
+   on comm_r, so they are known before the first label is made, and every value that no opening uses
    can be filler. */
 #ifndef VANILLA_SPARSE_H
 #define VANILLA_SPARSE_H
@@ -23,9 +23,9 @@ struct sparse_sector {
     struct sparse_tree tree_r;
 };
 
-/* Makes the sector for any interactive proof, or for a synthetic one of 2 KiB (there all nodes are
-   labelled). seed NULL: the definition's, which knows the V1_1 proofs. On failure there is nothing
-   to free. */
+/* Makes the sector for any interactive proof, or for a synthetic one of 2 KiB, for which all nodes
+   are labelled. seed NULL: the seed of the definition, which is for the V1_1 proofs. On failure
+   there is nothing to free. */
 enum cuzk_status sparse_make(struct sparse_sector *sector, const struct seal_proof *proof,
                              const uint8_t *seed, struct cuzk_error *err);
 void sparse_free(struct sparse_sector *sector);

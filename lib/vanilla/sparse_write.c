@@ -9,7 +9,7 @@ struct job {
     struct c1_writer *writer;
 };
 
-static void put(const struct job *job, const char *text)
+static void put_text(const struct job *job, const char *text)
 {
     c1_write_text(job->writer, text);
 }
@@ -17,14 +17,14 @@ static void put(const struct job *job, const char *text)
 static void put_comma(const struct job *job, unsigned index)
 {
     if (index > 0)
-        put(job, ",");
+        put_text(job, ",");
 }
 
 static void put_level_index(const struct job *job, uint64_t index)
 {
-    put(job, "],\"index\":");
+    put_text(job, "],\"index\":");
     c1_write_number(job->writer, index);
-    put(job, "}");
+    put_text(job, "}");
 }
 
 /* --- Merkle proofs ---------------------------------------------------------------------------- */
@@ -33,31 +33,31 @@ static void put_tree_d(const struct job *job, uint64_t node)
 {
     const struct sparse_sector *sector = job->sector;
     unsigned levels = sector->values.config->tree_d.levels;
-    put(job, "{\"data\":{\"Single\":{\"root\":");
+    put_text(job, "{\"data\":{\"Single\":{\"root\":");
     c1_write_bytes(job->writer, sector->tree_d[levels]);
-    put(job, ",\"leaf\":");
+    put_text(job, ",\"leaf\":");
     c1_write_bytes(job->writer, sector->tree_d[0]);
-    put(job, ",\"path\":{\"path\":[");
+    put_text(job, ",\"path\":{\"path\":[");
     for (unsigned h = 0; h < levels; h++) {
         put_comma(job, h);
-        put(job, "{\"hashes\":[");
+        put_text(job, "{\"hashes\":[");
         c1_write_bytes(job->writer, sector->tree_d[h]);
         put_level_index(job, node >> h & 1);
     }
-    put(job, "]}}}}");
+    put_text(job, "]}}}}");
 }
 
-/* Levels first … end − 1 of a path; *index is the node's in level `first`, and then in level `end`.
- */
+/* Levels first … end − 1 of a path; *index is the node's in level `first`, and then in level
+   `end`. */
 static void put_path(const struct job *job, const struct sparse_tree *tree, unsigned first,
                      unsigned end, uint64_t *index)
 {
-    put(job, "{\"path\":[");
+    put_text(job, "{\"path\":[");
     for (unsigned h = first; h < end; h++) {
         unsigned arity = tree->shape->arity[h];
         unsigned own = (unsigned)(*index % arity);
         put_comma(job, h - first);
-        put(job, "{\"hashes\":[");
+        put_text(job, "{\"hashes\":[");
         for (unsigned i = 0, written = 0; i < arity; i++) {
             if (i == own)
                 continue;
@@ -67,14 +67,14 @@ static void put_path(const struct job *job, const struct sparse_tree *tree, unsi
         put_level_index(job, own);
         *index /= arity;
     }
-    put(job, "]}");
+    put_text(job, "]}");
 }
 
 static void put_root_and_leaf(const struct job *job, const struct sparse_tree *tree, uint64_t node)
 {
-    put(job, "\"root\":");
+    put_text(job, "\"root\":");
     c1_write_fr(job->writer, sparse_tree_node(tree, tree->shape->levels, 0));
-    put(job, ",\"leaf\":");
+    put_text(job, ",\"leaf\":");
     c1_write_fr(job->writer, sparse_tree_node(tree, 0, node));
 }
 
@@ -85,43 +85,43 @@ static void put_merkle(const struct job *job, const struct sparse_tree *tree, ui
     unsigned base = levels - (shape->sub > 0) - (shape->top > 0);
     uint64_t index = node;
     if (shape->sub == 0) {
-        put(job, "{\"data\":{\"Single\":{");
+        put_text(job, "{\"data\":{\"Single\":{");
         put_root_and_leaf(job, tree, node);
-        put(job, ",\"path\":");
+        put_text(job, ",\"path\":");
         put_path(job, tree, 0, levels, &index);
-        put(job, "}}}");
+        put_text(job, "}}}");
         return;
     }
-    put(job, shape->top > 0 ? "{\"data\":{\"Top\":{" : "{\"data\":{\"Sub\":{");
-    put(job, "\"base_proof\":");
+    put_text(job, shape->top > 0 ? "{\"data\":{\"Top\":{" : "{\"data\":{\"Sub\":{");
+    put_text(job, "\"base_proof\":");
     put_path(job, tree, 0, base, &index);
-    put(job, ",\"sub_proof\":");
+    put_text(job, ",\"sub_proof\":");
     put_path(job, tree, base, base + 1, &index);
     if (shape->top > 0) {
-        put(job, ",\"top_proof\":");
+        put_text(job, ",\"top_proof\":");
         put_path(job, tree, base + 1, base + 2, &index);
     }
-    put(job, ",");
+    put_text(job, ",");
     put_root_and_leaf(job, tree, node);
-    put(job, "}}}");
+    put_text(job, "}}}");
 }
 
 /* --- Columns and labels ----------------------------------------------------------------------- */
 
 static void put_column(const struct job *job, uint64_t node)
 {
-    put(job, "{\"column\":{\"index\":");
+    put_text(job, "{\"column\":{\"index\":");
     c1_write_number(job->writer, node);
-    put(job, ",\"rows\":[");
+    put_text(job, ",\"rows\":[");
     for (unsigned layer = 1; layer <= job->sector->values.config->layers; layer++) {
         uint8_t label[32];
         put_comma(job, layer - 1);
         sparse_label(job->sector, layer, node, label);
         c1_write_bytes(job->writer, label);
     }
-    put(job, "],\"_h\":null},\"inclusion_proof\":");
+    put_text(job, "],\"_h\":null},\"inclusion_proof\":");
     put_merkle(job, &job->sector->tree_c, node);
-    put(job, "}");
+    put_text(job, "}");
 }
 
 static void put_columns(const struct job *job, const uint64_t *nodes, unsigned count)
@@ -135,7 +135,7 @@ static void put_columns(const struct job *job, const uint64_t *nodes, unsigned c
 static void put_labeling(const struct job *job, unsigned layer, uint64_t node,
                          const uint64_t *parents)
 {
-    put(job, "{\"parents\":[");
+    put_text(job, "{\"parents\":[");
     for (unsigned i = 0; i < GRAPH_LABEL_PARENTS; i++) {
         unsigned p = i % graph_label_parents(layer);
         uint8_t label[32];
@@ -143,11 +143,11 @@ static void put_labeling(const struct job *job, unsigned layer, uint64_t node,
         sparse_label(job->sector, p < POREP_DRG_PARENTS ? layer : layer - 1, parents[p], label);
         c1_write_bytes(job->writer, label);
     }
-    put(job, "],\"layer_index\":");
+    put_text(job, "],\"layer_index\":");
     c1_write_number(job->writer, layer);
-    put(job, ",\"node\":");
+    put_text(job, ",\"node\":");
     c1_write_number(job->writer, node);
-    put(job, "}");
+    put_text(job, "}");
 }
 
 /* --- The whole -------------------------------------------------------------------------------- */
@@ -157,24 +157,24 @@ static void put_challenge(const struct job *job, uint64_t node)
     unsigned layers = job->sector->values.config->layers;
     uint64_t parents[POREP_PARENTS];
     graph_parents(&job->sector->graph, node, parents);
-    put(job, "{\"comm_d_proofs\":");
+    put_text(job, "{\"comm_d_proofs\":");
     put_tree_d(job, node);
-    put(job, ",\"comm_r_last_proof\":");
+    put_text(job, ",\"comm_r_last_proof\":");
     put_merkle(job, &job->sector->tree_r, node);
-    put(job, ",\"replica_column_proofs\":{\"c_x\":");
+    put_text(job, ",\"replica_column_proofs\":{\"c_x\":");
     put_column(job, node);
-    put(job, ",\"drg_parents\":[");
+    put_text(job, ",\"drg_parents\":[");
     put_columns(job, parents, POREP_DRG_PARENTS);
-    put(job, "],\"exp_parents\":[");
+    put_text(job, "],\"exp_parents\":[");
     put_columns(job, parents + POREP_DRG_PARENTS, POREP_EXP_PARENTS);
-    put(job, "]},\"labeling_proofs\":[");
+    put_text(job, "]},\"labeling_proofs\":[");
     for (unsigned layer = 1; layer <= layers; layer++) {
         put_comma(job, layer - 1);
         put_labeling(job, layer, node, parents);
     }
-    put(job, "],\"encoding_proof\":");
+    put_text(job, "],\"encoding_proof\":");
     put_labeling(job, layers, node, parents);
-    put(job, "}");
+    put_text(job, "}");
 }
 
 static void put_public(const struct job *job)
@@ -189,7 +189,7 @@ static void put_public(const struct job *job)
         {",\"ticket\":", values->ticket},
     };
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
-        put(job, members[i].key);
+        put_text(job, members[i].key);
         c1_write_bytes(job->writer, members[i].value);
     }
 }
@@ -197,23 +197,23 @@ static void put_public(const struct job *job)
 static void put_c1(const struct job *job)
 {
     const struct porep_public *values = &job->sector->values;
-    put(job, "{\"registered_proof\":\"");
-    put(job, values->proof->name);
-    put(job, "\",\"vanilla_proofs\":{\"");
-    put(job, values->proof->shape);
-    put(job, "\":[");
+    put_text(job, "{\"registered_proof\":\"");
+    put_text(job, values->proof->name);
+    put_text(job, "\",\"vanilla_proofs\":{\"");
+    put_text(job, values->proof->shape);
+    put_text(job, "\":[");
     for (unsigned k = 0; k < values->config->partitions; k++) {
         put_comma(job, k);
-        put(job, "[");
+        put_text(job, "[");
         for (unsigned i = 0; i < values->config->challenges; i++) {
             put_comma(job, i);
             put_challenge(job, job->sector->challenges[k][i]);
         }
-        put(job, "]");
+        put_text(job, "]");
     }
-    put(job, "]}");
+    put_text(job, "]}");
     put_public(job);
-    put(job, "}");
+    put_text(job, "}");
 }
 
 enum cuzk_status sparse_write(const struct sparse_sector *sector, cuzk_write_fn *write,

@@ -429,8 +429,11 @@ enum cuzk_status update_check_partition(struct update *update, unsigned k, struc
     if (atomic_load(&update->checked) >> k & 1)
         return CUZK_OK;
     struct check_run run = {.update = update, .k = k};
-    if (check_partition(&run, pool, err) != CUZK_OK)
-        return error_prefix(err, "vanilla_proofs[%u]", k);
+    enum cuzk_status status = check_partition(&run, pool, err);
+    if (status != CUZK_OK) {
+        error_prefix(err, "vanilla_proofs[%u]", k);
+        return status;
+    }
     atomic_fetch_or(&update->checked, 1u << k);
     return CUZK_OK;
 }

@@ -3,7 +3,7 @@
    disturb each other, and b near 1 that they share one exhausted resource (memory bandwidth,
    cores), so that more workers bring nothing. b is the slope of a least-squares line through log
    time against log c. */
-#include "waterfall/report.h"
+#include "waterfall/growth.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -99,6 +99,16 @@ static bool sample_run(const struct waterfall_report *report, const struct water
     return true;
 }
 
+/* A line through fewer syntheses says nothing. */
+enum { SAMPLES_MIN = 12 };
+
+/* A variance of log c below this (a standard deviation of 0.14) means that about the same number
+   was always synthesized at once, so that a slope cannot be seen. */
+#define LEVEL_VARIANCE_MIN 0.02
+
+/* A slope with a larger standard error is not known. */
+#define SLOPE_ERROR_MAX 0.2
+
 struct slope {
     double slope, error;
 };
@@ -106,14 +116,13 @@ struct slope {
 /* The slope, with an infinite error if the levels do not differ enough for one. */
 static struct slope slope_of(const struct fit *fit)
 {
-    enum { SAMPLES_MIN = 12 };
     struct slope none = {0, INFINITY};
     if (fit->n < SAMPLES_MIN)
         return none;
     double sxx = fit->xx - fit->x * fit->x / fit->n;
     double sxy = fit->xy - fit->x * fit->y / fit->n;
     double syy = fit->yy - fit->y * fit->y / fit->n;
-    if (sxx / fit->n < 0.02) /* standard deviation of log c below 0.14: always about the same c */
+    if (sxx / fit->n < LEVEL_VARIANCE_MIN)
         return none;
     double slope = sxy / sxx;
     double residual = fmax(syy - slope * sxy, 0);
@@ -121,9 +130,8 @@ static struct slope slope_of(const struct fit *fit)
 }
 
 /* A run takes its own slope or the one over all runs, whichever is surer. */
-enum cuzk_status report_find_growth(struct waterfall_report *report, struct cuzk_error *err)
+enum cuzk_status growth_find(struct waterfall_report *report, struct cuzk_error *err)
 {
-    const double error_max = 0.2;
     struct fit common = {0};
     struct slope *own = mem_alloc(report->run_count, sizeof *own);
     bool ok = own;
@@ -135,8 +143,8 @@ enum cuzk_status report_find_growth(struct waterfall_report *report, struct cuzk
     struct slope all = slope_of(&common);
     for (size_t i = 0; i < report->run_count && ok; i++) {
         struct slope best = own[i].error < all.error ? own[i] : all;
-        report->runs[i].synth_elasticity_known = best.error < error_max;
-        report->runs[i].synth_elasticity = best.error < error_max ? best.slope : 0;
+        report->runs[i].synth_growth_known = best.error < SLOPE_ERROR_MAX;
+        report->runs[i].synth_growth = best.error < SLOPE_ERROR_MAX ? best.slope : 0;
     }
     mem_free(own);
     return ok ? CUZK_OK : error_set(err, CUZK_NO_MEMORY, "no memory to compare synthesis times");

@@ -1,9 +1,8 @@
-/* The reader: lines of any origin to events. */
-#include "waterfall/analysis.h"
+/* The reader: lines of any origin become events. */
+#include "waterfall/log.h"
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "waterfall/strings.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -87,17 +86,12 @@ static bool is_classic_detail(struct slice piece)
     return false;
 }
 
-static bool is_classic(enum trace_kind kind)
-{
-    return kind <= TRACE_GPU_END || kind == TRACE_CHAN_SEND || kind == TRACE_GPU_PICKUP;
-}
-
 /* Splits "<job id>,<detail>". Our ids have no comma. The Rust cuzk prints the client's id as
    it is, so for classic events the details are the longest tail of pieces that look like theirs. */
 static bool split_job(struct slice rest, enum trace_kind kind, struct slice *job,
                       struct slice *details)
 {
-    if (!is_classic(kind)) {
+    if (!trace_kind_is_classic(kind)) {
         *details = rest;
         return take_field(details, job);
     }
@@ -147,7 +141,7 @@ static size_t unescape(struct slice in, char *out)
     return len;
 }
 
-static bool intern(struct waterfall_log *log, struct slice slice, uint32_t *index)
+static bool intern_string(struct waterfall_log *log, struct slice slice, uint32_t *index)
 {
     char buffer[LINE_MAX_BYTES];
     *index = 0;
@@ -158,7 +152,7 @@ static bool intern(struct waterfall_log *log, struct slice slice, uint32_t *inde
     return strings_add(&log->strings, buffer, unescape(slice, buffer), index);
 }
 
-/* What a parsed line lacks or has wrong; NULL: nothing. out_of_memory is not the line's fault. */
+/* The parsers return the fault of a line; NULL: none. out_of_memory is not the line's fault. */
 static const char out_of_memory[] = "out of memory";
 
 static const char *parse_details(struct waterfall_log *log, struct slice details,
@@ -193,11 +187,12 @@ static const char *parse_details(struct waterfall_log *log, struct slice details
             other_len += piece.len;
         }
     }
-    return intern(log, (struct slice){other, other_len}, &event->text) ? NULL : out_of_memory;
+    return intern_string(log, (struct slice){other, other_len}, &event->text) ? NULL
+                                                                              : out_of_memory;
 }
 
-/* The details without which a classic event cannot be placed; they are last on their lines, so
-   their absence is how a cut line shows. */
+/* Whether a classic event has the details that place it. They are last on their line, so a line
+   that was cut lacks them. */
 static bool is_whole(const struct waterfall_event *event)
 {
     switch (event->kind) {
@@ -235,17 +230,17 @@ static const char *parse_event(struct waterfall_log *log, struct slice rest,
         .device = WATERFALL_NONE,
         .kind = (uint16_t)kind,
     };
-    if (!intern(log, job, &event->label))
+    if (!intern_string(log, job, &event->label))
         return out_of_memory;
-    if (is_classic(kind) && event->label == 0)
+    if (trace_kind_is_classic(kind) && event->label == 0)
         return "no job id";
     const char *why = parse_details(log, details, event);
-    if (!why && is_classic(kind) && !is_whole(event))
+    if (!why && trace_kind_is_classic(kind) && !is_whole(event))
         return "details are missing";
     return why;
 }
 
-static void skip(struct waterfall_log *log, struct slice line, const char *why)
+static void skip_line(struct waterfall_log *log, struct slice line, const char *why)
 {
     if (log->lines_skipped++ >= WATERFALL_SKIPPED_MAX)
         return;
@@ -278,10 +273,8 @@ static bool find_mark(struct slice line, struct slice *rest)
 
 static bool add_event(struct waterfall_log *log, struct waterfall_event event)
 {
-    void *events = log->events;
-    if (!mem_reserve(&events, &log->capacity, log->count + 1, sizeof *log->events))
+    if (!MEM_GROW(log->events, log->capacity, log->count + 1))
         return false;
-    log->events = events;
     log->events[log->count++] = event;
     return true;
 }
@@ -309,7 +302,7 @@ static bool add_line(struct waterfall_log *log, struct slice line, bool terminat
     if (why == out_of_memory)
         return false;
     if (why) {
-        skip(log, line, why);
+        skip_line(log, line, why);
         return true;
     }
     event.line = (uint32_t)(log->lines_total < UINT32_MAX ? log->lines_total : UINT32_MAX);
@@ -334,16 +327,14 @@ static size_t add_lines(struct waterfall_log *log, const char *bytes, size_t len
     return done;
 }
 
-/* Makes room for the events of so many bytes, so that growing copies nothing; no more than a guess,
-   and pages that are never used cost nothing. */
+/* Makes room for the events of `len` bytes, so that growing copies nothing. The number is a guess;
+   pages that are never used cost nothing. */
 static void expect_bytes(struct waterfall_log *log, size_t len)
 {
     enum { LINE_BYTES = 56 };
     size_t max = log->events_max ? log->events_max : WATERFALL_EVENTS_MAX;
     size_t expected = log->count + len / LINE_BYTES;
-    void *events = log->events;
-    if (mem_reserve(&events, &log->capacity, expected < max ? expected : max, sizeof *log->events))
-        log->events = events;
+    (void)MEM_GROW(log->events, log->capacity, expected < max ? expected : max);
 }
 
 enum cuzk_status waterfall_log_read_bytes(struct waterfall_log *log, const char *bytes, size_t len,
@@ -359,8 +350,8 @@ enum cuzk_status waterfall_log_read_bytes(struct waterfall_log *log, const char 
                             : CUZK_OK;
 }
 
-/* Reads piece by piece. What is left of a piece after its last newline is moved to the front; when
-   that fills the buffer the line is longer than any of ours, and only its beginning is kept. */
+/* Reads piece by piece. The rest of a piece after its last newline moves to the front. A rest that
+   fills the buffer belongs to a line longer than any of ours, and only its beginning is kept. */
 enum cuzk_status waterfall_log_read(struct waterfall_log *log, FILE *stream, struct cuzk_error *err)
 {
     char *buffer = mem_alloc(CHUNK_BYTES, 1);
@@ -421,6 +412,24 @@ enum cuzk_status waterfall_log_add_records(struct waterfall_log *log,
             return error_set(err, CUZK_NO_MEMORY, "no memory for the timeline's events");
     }
     return CUZK_OK;
+}
+
+int64_t waterfall_log_detail(const char *details, const char *key)
+{
+    size_t len = strlen(key);
+    for (const char *at = details; (at = strstr(at, key)); at += len) {
+        bool begins = at == details || at[-1] == ',';
+        if (!begins || at[len] != '=')
+            continue;
+        int64_t number = 0;
+        const char *digit = at + len + 1;
+        if (*digit < '0' || *digit > '9')
+            return WATERFALL_NONE;
+        for (; *digit >= '0' && *digit <= '9' && number < INT64_C(1000000000000); digit++)
+            number = number * 10 + (*digit - '0');
+        return number;
+    }
+    return WATERFALL_NONE;
 }
 
 void waterfall_log_free(struct waterfall_log *log)

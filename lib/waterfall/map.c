@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 
-static struct map_slot *find(struct map_slot *slots, size_t slot_count, uint64_t a, uint64_t b)
+static struct map_slot *find_slot(struct map_slot *slots, size_t slot_count, uint64_t a, uint64_t b)
 {
     uint64_t hash = (a ^ b * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
     hash ^= hash >> 32;
@@ -13,7 +13,7 @@ static struct map_slot *find(struct map_slot *slots, size_t slot_count, uint64_t
             return &slots[i];
 }
 
-static bool grow(struct map *map)
+static bool grow_slots(struct map *map)
 {
     size_t grown = map->slot_count ? 2 * map->slot_count : 256;
     struct map_slot *slots = mem_zalloc(grown, sizeof *slots);
@@ -21,7 +21,7 @@ static bool grow(struct map *map)
         return false;
     for (size_t i = 0; i < map->slot_count; i++)
         if (map->slots[i].used)
-            *find(slots, grown, map->slots[i].a, map->slots[i].b) = map->slots[i];
+            *find_slot(slots, grown, map->slots[i].a, map->slots[i].b) = map->slots[i];
     mem_free(map->slots);
     map->slots = slots;
     map->slot_count = grown;
@@ -30,9 +30,9 @@ static bool grow(struct map *map)
 
 uint32_t *map_at(struct map *map, uint64_t a, uint64_t b)
 {
-    if (2 * map->count >= map->slot_count && !grow(map))
+    if (2 * map->count >= map->slot_count && !grow_slots(map))
         return NULL;
-    struct map_slot *slot = find(map->slots, map->slot_count, a, b);
+    struct map_slot *slot = find_slot(map->slots, map->slot_count, a, b);
     if (!slot->used) {
         *slot = (struct map_slot){a, b, UINT32_MAX, true};
         map->count++;

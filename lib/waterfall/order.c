@@ -1,5 +1,5 @@
 /* Bringing a log's events into order: restarts of the daemon, sorting, doubled lines. */
-#include "waterfall/analysis.h"
+#include "waterfall/order.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -15,8 +15,7 @@ enum { STEP_BACK_US = 100000 };
 /* The events that are printed when they happen. Device phases come later, with times of before. */
 static bool is_prompt(const struct waterfall_event *event)
 {
-    return event->kind <= TRACE_GPU_END || event->kind == TRACE_CHAN_SEND ||
-           event->kind == TRACE_GPU_PICKUP || event->kind == TRACE_ENGINE_START;
+    return trace_kind_is_classic((enum trace_kind)event->kind) || event->kind == TRACE_ENGINE_START;
 }
 
 /* A restart begins with nothing in flight, so its first prompt event is the start of the engine or
@@ -87,6 +86,8 @@ static bool is_sorted_by_text(const struct waterfall_log *log)
    decides between equal times. */
 static int rank_of(uint16_t kind)
 {
+    enum trace_span span;
+    bool starts;
     switch (kind) {
     case TRACE_ENGINE_START:
     case TRACE_DEVICE_WORKER:
@@ -114,7 +115,7 @@ static int rank_of(uint16_t kind)
     case TRACE_RUN_END:
         return 9;
     default:
-        return kind < 2 * TRACE_SPAN_COUNT && kind % 2 == 1 ? 7 : 0;
+        return trace_kind_span((enum trace_kind)kind, &span, &starts) && !starts ? 7 : 0;
     }
 }
 
@@ -180,7 +181,7 @@ static void remove_doubled(struct waterfall_log *log)
     log->count = kept;
 }
 
-enum cuzk_status waterfall_log_order(struct waterfall_log *log, struct cuzk_error *err)
+enum cuzk_status order_events(struct waterfall_log *log, struct cuzk_error *err)
 {
     if (log->count > UINT32_MAX / 2)
         return error_set(err, CUZK_RESOURCE_EXHAUSTED, "the log has %zu events, at most %u fit",

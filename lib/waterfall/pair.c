@@ -1,6 +1,6 @@
 /* Pairing: an ordered log's events to jobs, attempts at partitions, and intervals. Nothing is
-   thrown away: what lacks its partner stays, open-ended, and is listed. */
-#include "waterfall/report.h"
+   thrown away: an event without its partner stays as an open-ended span, and is listed. */
+#include "waterfall/pair.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -15,53 +15,29 @@ struct pairing {
     struct map partitions; /* job, partition → latest attempt */
     struct map intervals;  /* job and span, partition and worker and device → open interval */
     uint32_t *older;       /* of an attempt: the attempt before it */
-    size_t older_count, older_capacity;
+    size_t older_capacity;
     uint32_t *open_attempts; /* of a job: attempts without their last stage */
-    size_t open_count, open_capacity;
+    size_t open_capacity;
 };
 
-int64_t *partition_stage(struct waterfall_partition *partition, enum stage stage)
-{
-    int64_t *const stages[STAGE_COUNT] = {
-        &partition->synth_start_us, &partition->synth_end_us, &partition->sent_us,
-        &partition->picked_us,      &partition->gpu_start_us, &partition->gpu_end_us,
-    };
-    return stages[stage];
-}
+/* The kind of event that marks a stage. */
+static const uint16_t stage_kinds[WATERFALL_STAGE_COUNT] = {
+    [WATERFALL_STAGE_SYNTH_START] = TRACE_SYNTH_START,
+    [WATERFALL_STAGE_SYNTH_END] = TRACE_SYNTH_END,
+    [WATERFALL_STAGE_SENT] = TRACE_CHAN_SEND,
+    [WATERFALL_STAGE_PICKED] = TRACE_GPU_PICKUP,
+    [WATERFALL_STAGE_GPU_START] = TRACE_GPU_START,
+    [WATERFALL_STAGE_GPU_END] = TRACE_GPU_END,
+};
 
-int64_t partition_stage_us(const struct waterfall_partition *partition, enum stage stage)
+static bool find_stage(uint16_t kind, enum waterfall_stage *stage)
 {
-    const int64_t stages[STAGE_COUNT] = {
-        partition->synth_start_us, partition->synth_end_us, partition->sent_us,
-        partition->picked_us,      partition->gpu_start_us, partition->gpu_end_us,
-    };
-    return stages[stage];
-}
-
-static bool stage_of(uint16_t kind, enum stage *stage)
-{
-    switch (kind) {
-    case TRACE_SYNTH_START:
-        *stage = STAGE_SYNTH_START;
-        return true;
-    case TRACE_SYNTH_END:
-        *stage = STAGE_SYNTH_END;
-        return true;
-    case TRACE_CHAN_SEND:
-        *stage = STAGE_SENT;
-        return true;
-    case TRACE_GPU_PICKUP:
-        *stage = STAGE_PICKED;
-        return true;
-    case TRACE_GPU_START:
-        *stage = STAGE_GPU_START;
-        return true;
-    case TRACE_GPU_END:
-        *stage = STAGE_GPU_END;
-        return true;
-    default:
-        return false;
-    }
+    for (unsigned s = 0; s < WATERFALL_STAGE_COUNT; s++)
+        if (stage_kinds[s] == kind) {
+            *stage = (enum waterfall_stage)s;
+            return true;
+        }
+    return false;
 }
 
 static bool add_unpaired(struct pairing *pairing, uint16_t kind, uint32_t job, int64_t time_us,
@@ -69,8 +45,10 @@ static bool add_unpaired(struct pairing *pairing, uint16_t kind, uint32_t job, i
 {
     struct waterfall_report *report = pairing->report;
     struct waterfall_unpaired unpaired = {kind, job, time_us, partition, worker};
-    return REPORT_APPEND(report->unpaired, report->unpaired_count, report->unpaired_capacity,
-                         unpaired);
+    if (!MEM_GROW(report->unpaired, report->unpaired_capacity, report->unpaired_count + 1))
+        return false;
+    report->unpaired[report->unpaired_count++] = unpaired;
+    return true;
 }
 
 static bool add_job(struct pairing *pairing, const struct waterfall_event *event, uint32_t *job)
@@ -89,13 +67,17 @@ static bool add_job(struct pairing *pairing, const struct waterfall_event *event
     if (*current != UINT32_MAX)
         new_job.instance = report->jobs[*current].instance + 1;
     *current = *job = (uint32_t)report->job_count;
-    return REPORT_APPEND(report->jobs, report->job_count, report->job_capacity, new_job) &&
-           REPORT_APPEND(pairing->open_attempts, pairing->open_count, pairing->open_capacity, 0u);
+    if (!MEM_GROW(report->jobs, report->job_capacity, report->job_count + 1) ||
+        !MEM_GROW(pairing->open_attempts, pairing->open_capacity, report->job_count + 1))
+        return false;
+    pairing->open_attempts[report->job_count] = 0;
+    report->jobs[report->job_count++] = new_job;
+    return true;
 }
 
 /* Whether an event begins another job under a label that was used before. A closed job still gets
-   its replies and its journal entries. In logs that do not say when a job ends, a partition that is
-   synthesized once more while nothing is in flight means that the job was sent again. */
+   its replies and its journal entries. In logs without the ends of jobs, a partition that is
+   synthesized once more while nothing of the job is in flight means that the job was sent again. */
 static bool begins_job(struct pairing *pairing, const struct waterfall_event *event, uint32_t job)
 {
     const struct waterfall_job *old = &pairing->report->jobs[job];
@@ -110,10 +92,10 @@ static bool begins_job(struct pairing *pairing, const struct waterfall_event *ev
     return attempt && *attempt != UINT32_MAX;
 }
 
-/* The job of an event, made when it is new; NO_JOB for events without label. */
+/* The job of an event, made when it is new; WATERFALL_NO_JOB for events without label. */
 static bool find_job(struct pairing *pairing, const struct waterfall_event *event, uint32_t *job)
 {
-    *job = NO_JOB;
+    *job = WATERFALL_NO_JOB;
     if (event->label == 0 || event->kind == TRACE_RUN_START || event->kind == TRACE_RUN_END)
         return true;
     uint32_t *current = map_at(&pairing->jobs, event->label, 0);
@@ -133,9 +115,9 @@ static uint64_t partition_key(int32_t partition)
     return (uint64_t)(partition + 1);
 }
 
-/* The newest attempt that can take a stage: none of that stage or a later one yet, on this worker.
- */
-static uint32_t find_attempt(struct pairing *pairing, uint32_t newest, enum stage stage,
+/* The newest attempt that can take a stage: an attempt on this worker without a moment of that
+   stage or of a later one. */
+static uint32_t find_attempt(struct pairing *pairing, uint32_t newest, enum waterfall_stage stage,
                              int32_t worker)
 {
     enum { LOOK_BACK = 8 };
@@ -143,8 +125,8 @@ static uint32_t find_attempt(struct pairing *pairing, uint32_t newest, enum stag
     for (int n = 0; n < LOOK_BACK && attempt != UINT32_MAX; n++) {
         const struct waterfall_partition *partition = &pairing->report->partitions[attempt];
         bool fits = worker < 0 || partition->worker < 0 || partition->worker == worker;
-        for (enum stage s = stage; s < STAGE_COUNT && fits; s++)
-            fits = partition_stage_us(partition, s) < 0;
+        for (enum waterfall_stage s = stage; s < WATERFALL_STAGE_COUNT && fits; s++)
+            fits = partition->stage_us[s] < 0;
         if (fits)
             return attempt;
         attempt = pairing->older[attempt];
@@ -172,22 +154,24 @@ static bool add_attempt(struct pairing *pairing, uint32_t job, int32_t index, ui
     };
     if (*latest != UINT32_MAX)
         partition.attempt = report->partitions[*latest].attempt + 1;
-    uint32_t older = *latest;
+    if (!MEM_GROW(report->partitions, report->partition_capacity, report->partition_count + 1) ||
+        !MEM_GROW(pairing->older, pairing->older_capacity, report->partition_count + 1))
+        return false;
+    pairing->older[report->partition_count] = *latest;
     *attempt = *latest = (uint32_t)report->partition_count;
     pairing->open_attempts[job]++;
-    return REPORT_APPEND(report->partitions, report->partition_count, report->partition_capacity,
-                         partition) &&
-           REPORT_APPEND(pairing->older, pairing->older_count, pairing->older_capacity, older);
+    report->partitions[report->partition_count++] = partition;
+    return true;
 }
 
 static bool take_stage(struct pairing *pairing, const struct waterfall_event *event, uint32_t job,
-                       enum stage stage)
+                       enum waterfall_stage stage)
 {
     uint32_t *latest = map_at(&pairing->partitions, job, partition_key(event->partition));
     if (!latest)
         return false;
     uint32_t attempt = find_attempt(pairing, *latest, stage, event->worker);
-    if (attempt == UINT32_MAX && stage == STAGE_GPU_END && event->partition >= 0) {
+    if (attempt == UINT32_MAX && stage == WATERFALL_STAGE_GPU_END && event->partition >= 0) {
         /* The Rust cuzk names a WindowPoSt partition only at its end. */
         uint32_t *whole = map_at(&pairing->partitions, job, partition_key(WATERFALL_NONE));
         if (!whole)
@@ -198,30 +182,29 @@ static bool take_stage(struct pairing *pairing, const struct waterfall_event *ev
     if (attempt == UINT32_MAX && !add_attempt(pairing, job, event->partition, latest, &attempt))
         return false;
     struct waterfall_partition *partition = &pairing->report->partitions[attempt];
-    *partition_stage(partition, stage) = event->time_us;
-    if (event->worker >= 0 && stage >= STAGE_PICKED)
+    partition->stage_us[stage] = event->time_us;
+    if (event->worker >= 0 && stage >= WATERFALL_STAGE_PICKED)
         partition->worker = event->worker;
-    if (event->device >= 0 && stage >= STAGE_PICKED)
+    if (event->device >= 0 && stage >= WATERFALL_STAGE_PICKED)
         partition->device = event->device;
-    if (stage == STAGE_SYNTH_END)
+    if (stage == WATERFALL_STAGE_SYNTH_END)
         partition->synth_ms = event->value;
-    if (stage == STAGE_GPU_END) {
+    if (stage == WATERFALL_STAGE_GPU_END) {
         partition->gpu_ms = event->value;
         pairing->open_attempts[job]--;
     }
     return true;
 }
 
-static bool take_span(struct pairing *pairing, const struct waterfall_event *event, uint32_t job)
+static bool take_span(struct pairing *pairing, const struct waterfall_event *event, uint32_t job,
+                      enum trace_span span, bool starts)
 {
     struct waterfall_report *report = pairing->report;
-    enum trace_span span = (enum trace_span)(event->kind / 2);
     uint64_t key = (uint64_t)partition_key(event->partition) << 42 |
                    (uint64_t)(event->worker + 1) << 21 | (uint64_t)(event->device + 1);
     uint32_t *open = map_at(&pairing->intervals, (uint64_t)job << 8 | span, key);
     if (!open)
         return false;
-    bool starts = event->kind % 2 == 0;
     if (*open != UINT32_MAX && !starts) {
         report->intervals[*open].end_us = event->time_us;
         report->intervals[*open].value = event->value;
@@ -240,13 +223,15 @@ static bool take_span(struct pairing *pairing, const struct waterfall_event *eve
         .span = (uint16_t)span,
     };
     *open = starts ? (uint32_t)report->interval_count : UINT32_MAX;
-    return REPORT_APPEND(report->intervals, report->interval_count, report->interval_capacity,
-                         interval);
+    if (!MEM_GROW(report->intervals, report->interval_capacity, report->interval_count + 1))
+        return false;
+    report->intervals[report->interval_count++] = interval;
+    return true;
 }
 
 static void take_instant(struct pairing *pairing, const struct waterfall_event *event, uint32_t job)
 {
-    if (job == NO_JOB)
+    if (job == WATERFALL_NO_JOB)
         return;
     struct waterfall_job *of = &pairing->report->jobs[job];
     const char *text = strings_get(&pairing->log->strings, event->text);
@@ -254,7 +239,7 @@ static void take_instant(struct pairing *pairing, const struct waterfall_event *
     switch (event->kind) {
     case TRACE_JOB_ACCEPTED:
         of->accepted_us = event->time_us;
-        count = detail_number(text, "partitions");
+        count = waterfall_log_detail(text, "partitions");
         of->partitions_expected = count > 0 && count <= 1000000 ? (uint32_t)count : 0;
         break;
     case TRACE_JOB_DONE:
@@ -287,19 +272,21 @@ static void extend_job(struct waterfall_job *job, const struct waterfall_event *
 static bool take_event(struct pairing *pairing, const struct waterfall_event *event)
 {
     uint32_t job;
-    enum stage stage;
+    enum waterfall_stage stage;
+    enum trace_span span;
+    bool starts;
     if (event->epoch != pairing->epoch) {
         map_free(&pairing->intervals); /* nothing is in flight across a restart */
         pairing->epoch = event->epoch;
     }
     if (!find_job(pairing, event, &job))
         return false;
-    if (job != NO_JOB)
+    if (job != WATERFALL_NO_JOB)
         extend_job(&pairing->report->jobs[job], event);
-    if (stage_of(event->kind, &stage))
+    if (find_stage(event->kind, &stage))
         return take_stage(pairing, event, job, stage);
-    if (event->kind < 2 * TRACE_SPAN_COUNT)
-        return take_span(pairing, event, job);
+    if (trace_kind_span((enum trace_kind)event->kind, &span, &starts))
+        return take_span(pairing, event, job, span, starts);
     take_instant(pairing, event, job);
     return true;
 }
@@ -307,21 +294,20 @@ static bool take_event(struct pairing *pairing, const struct waterfall_event *ev
 /* Each present event of a pair whose partner is absent. */
 static bool list_unpaired_stages(struct pairing *pairing)
 {
-    static const uint16_t kinds[STAGE_COUNT] = {TRACE_SYNTH_START, TRACE_SYNTH_END, TRACE_CHAN_SEND,
-                                                TRACE_GPU_PICKUP,  TRACE_GPU_START, TRACE_GPU_END};
     struct waterfall_report *report = pairing->report;
     for (size_t i = 0; i < report->partition_count; i++) {
         struct waterfall_partition *partition = &report->partitions[i];
         partition->complete = true;
-        for (enum stage s = 0; s < STAGE_COUNT; s += 2) {
-            int64_t first = partition_stage_us(partition, s);
-            int64_t second = partition_stage_us(partition, s + 1);
+        for (enum waterfall_stage s = 0; s < WATERFALL_STAGE_COUNT; s += 2) {
+            int64_t first = partition->stage_us[s];
+            int64_t second = partition->stage_us[s + 1];
             if (first < 0 || second < 0)
                 partition->complete = false;
             if ((first < 0) == (second < 0))
                 continue;
-            if (!add_unpaired(pairing, first >= 0 ? kinds[s] : kinds[s + 1], partition->job,
-                              first >= 0 ? first : second, partition->index, partition->worker))
+            if (!add_unpaired(pairing, first >= 0 ? stage_kinds[s] : stage_kinds[s + 1],
+                              partition->job, first >= 0 ? first : second, partition->index,
+                              partition->worker))
                 return false;
         }
     }
@@ -344,7 +330,7 @@ static bool list_unpaired_intervals(struct pairing *pairing)
     return true;
 }
 
-enum cuzk_status report_pair(struct waterfall_report *report, struct cuzk_error *err)
+enum cuzk_status pair_events(struct waterfall_report *report, struct cuzk_error *err)
 {
     struct pairing pairing = {.report = report, .log = report->log};
     bool ok = true;

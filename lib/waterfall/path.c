@@ -1,20 +1,21 @@
-/* The critical path of a run or of a job: from its last moment back to its first, always to what
-   had to be over before the next thing could begin. Its steps adjoin, so they add up to the run's
-   time exactly.
+/* The critical path of a run or of a job. It leads from the last moment back to the first, always
+   to the work that had to end before the next work could begin. Its steps adjoin, so they add up to
+   the run's time exactly.
 
-   Going back from a partition's device time: if another one was on the device when this one was
-   ready, the device was what it waited for; else its own synthesis was. Going back from a
-   synthesis: it waited for memory that a partition gave back, or for a worker that synthesized (or,
-   with the channel full, waited for the device), or for its job's own beginning. Before a job's
-   beginning: the end of an earlier job, after which the client sent this one. */
-#include "waterfall/report.h"
+   Before a partition's device time: if another partition was on the device when this partition was
+   ready, this partition waited for the device; if not, it waited for its own synthesis. Before a
+   synthesis: it waited for memory that a partition gave back, for a worker that synthesized (or,
+   with the channel full, waited for the device), or for the beginning of its job. Before the
+   beginning of a job: the client sent the job after the end of an earlier job. */
+#include "waterfall/path.h"
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "waterfall/split.h"
 
 #include <stdlib.h>
 
-/* A partition (or job) by the moment at which it was through with something. */
+/* A partition (or job) by the moment at which it ended something. */
 struct moment {
     int64_t time_us;
     int32_t device;
@@ -33,7 +34,7 @@ struct path {
     struct moments all_ends;    /* GPU_END, of all devices */
     struct moments synth_frees; /* when the worker of a synthesis could take the next one */
     struct moments job_ends;
-    uint32_t of_job; /* the path of this job; NO_JOB: of the run */
+    uint32_t of_job; /* the path of this job; WATERFALL_NO_JOB: of the run */
     int64_t from_us; /* where the path begins */
     int64_t at_us;   /* everything later is explained */
     bool failed;
@@ -52,8 +53,8 @@ static int compare_moments(const void *a, const void *b)
 }
 
 /* The latest moment of a device not after time_us that is not `except`; NULL: none. */
-static const struct moment *latest(const struct moments *moments, int32_t device, int64_t time_us,
-                                   uint32_t except)
+static const struct moment *find_latest(const struct moments *moments, int32_t device,
+                                        int64_t time_us, uint32_t except)
 {
     struct moment key = {time_us, device, UINT32_MAX};
     size_t low = 0, high = moments->count;
@@ -74,7 +75,7 @@ static int64_t freed_us(const struct waterfall_partition *p)
     return p->sent_us > p->synth_end_us ? p->sent_us : p->synth_end_us;
 }
 
-static void collect(struct path *path, size_t from, size_t to)
+static void collect_moments(struct path *path, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++) {
         const struct waterfall_partition *p = &path->report->partitions[i];
@@ -101,7 +102,7 @@ static void add_step(void *context, int64_t start_us, int64_t end_us, enum water
     struct path *path = context;
     struct waterfall_run *run = path->run;
     int64_t time_us = end_us - start_us;
-    if (path->of_job != NO_JOB) {
+    if (path->of_job != WATERFALL_NO_JOB) {
         struct waterfall_job *job = &path->report->jobs[path->of_job];
         job->path_us[part] += time_us;
         if (path->job != path->of_job)
@@ -109,17 +110,19 @@ static void add_step(void *context, int64_t start_us, int64_t end_us, enum water
         return;
     }
     struct waterfall_step step = {start_us, end_us, path->job, path->partition, part};
-    if (!REPORT_APPEND(run->path, run->path_count, run->path_capacity, step))
+    if (MEM_GROW(run->path, run->path_capacity, run->path_count + 1))
+        run->path[run->path_count++] = step;
+    else
         path->failed = true;
-    if (path->job == NO_JOB)
+    if (path->job == WATERFALL_NO_JOB)
         run->path_nothing_us += time_us;
     else
         run->path_us[part] += time_us;
 }
 
-/* Explains the time from start to what is already explained, as it looked to a partition. */
-static void explain(struct path *path, uint32_t job, const struct waterfall_partition *p,
-                    int64_t start_us)
+/* Explains the time from start to path->at_us as it looked to a partition of the job. */
+static void explain_since(struct path *path, uint32_t job, const struct waterfall_partition *p,
+                          int64_t start_us)
 {
     if (start_us < path->from_us)
         start_us = path->from_us;
@@ -127,10 +130,10 @@ static void explain(struct path *path, uint32_t job, const struct waterfall_part
         return;
     path->job = job;
     path->partition = p ? p->index : WATERFALL_NONE;
-    if (job == NO_JOB)
+    if (job == WATERFALL_NO_JOB)
         add_step(path, start_us, path->at_us, WATERFALL_PART_OTHER);
     else
-        report_split_window(path->report, job, p, start_us, path->at_us, add_step, path);
+        split_window(path->report, job, p, start_us, path->at_us, add_step, path);
     path->at_us = start_us;
 }
 
@@ -147,7 +150,7 @@ static int64_t ready_us(const struct waterfall_report *report, uint32_t job)
     return ready;
 }
 
-/* A wait of the job as a whole is this partition's if it ended when this partition began. */
+/* A wait of the whole job counts as this partition's wait if it ended when this partition began. */
 static bool waited_for_memory(const struct waterfall_report *report,
                               const struct waterfall_partition *p)
 {
@@ -165,13 +168,13 @@ static bool waited_for_memory(const struct waterfall_report *report,
     return false;
 }
 
-/* The partition whose device time had to be over before p's; NULL: p came straight from synthesis.
- */
+/* The partition whose device time had to end before p's began; NULL: p came straight from its
+   synthesis. */
 static const struct waterfall_partition *blocked_by_device(const struct path *path,
                                                            const struct waterfall_partition *p)
 {
     uint32_t self = (uint32_t)(p - path->report->partitions);
-    const struct moment *m = latest(&path->device_ends, p->device, p->gpu_start_us, self);
+    const struct moment *m = find_latest(&path->device_ends, p->device, p->gpu_start_us, self);
     return m && m->time_us > p->sent_us ? &path->report->partitions[m->index] : NULL;
 }
 
@@ -186,51 +189,51 @@ static const struct waterfall_partition *before_synthesis(struct path *path,
     int64_t ready = ready_us(path->report, p->job);
     *synth = NULL;
     if (waited_for_memory(path->report, p)) {
-        const struct moment *m = latest(&path->all_ends, 0, p->synth_start_us, self);
+        const struct moment *m = find_latest(&path->all_ends, 0, p->synth_start_us, self);
         if (m && m->time_us > ready) {
-            explain(path, p->job, p, m->time_us);
+            explain_since(path, p->job, p, m->time_us);
             return &partitions[m->index];
         }
     }
-    const struct moment *m = latest(&path->synth_frees, 0, p->synth_start_us, self);
+    const struct moment *m = find_latest(&path->synth_frees, 0, p->synth_start_us, self);
     if (!m || m->time_us <= ready)
         return NULL;
     const struct waterfall_partition *q = &partitions[m->index];
-    explain(path, p->job, p, m->time_us);
-    const struct moment *end = latest(&path->all_ends, 0, m->time_us, m->index);
+    explain_since(path, p->job, p, m->time_us);
+    const struct moment *end = find_latest(&path->all_ends, 0, m->time_us, m->index);
     if (end && end->time_us > q->synth_end_us) {
-        explain(path, q->job, q, end->time_us); /* it had waited for room in the channel */
+        explain_since(path, q->job, q, end->time_us); /* it had waited for room in the channel */
         return &partitions[end->index];
     }
-    explain(path, q->job, q, q->synth_end_us);
+    explain_since(path, q->job, q, q->synth_end_us);
     *synth = q;
     return NULL;
 }
 
 /* Follows a job from its end to its beginning, by way of other jobs' partitions. */
-static void follow(struct path *path, uint32_t job, size_t *steps_left)
+static void follow_job(struct path *path, uint32_t job, size_t *steps_left)
 {
     const struct waterfall_report *report = path->report;
-    const struct waterfall_partition *p = report_last_partition(report, &report->jobs[job]);
+    const struct waterfall_partition *p = split_last_partition(report, &report->jobs[job]);
     if (!p || !p->complete) {
-        explain(path, job, p, report->jobs[job].start_us);
+        explain_since(path, job, p, report->jobs[job].start_us);
         return;
     }
     while (*steps_left && !path->failed && path->at_us > path->from_us) {
         (*steps_left)--;
-        explain(path, p->job, p, p->gpu_start_us);
+        explain_since(path, p->job, p, p->gpu_start_us);
         const struct waterfall_partition *q = blocked_by_device(path, p);
         if (q) {
-            explain(path, p->job, p, q->gpu_end_us);
+            explain_since(path, p->job, p, q->gpu_end_us);
             p = q;
             continue;
         }
         for (q = NULL; !q && *steps_left && path->at_us > path->from_us; (*steps_left)--) {
             const struct waterfall_partition *synth;
-            explain(path, p->job, p, p->synth_start_us);
+            explain_since(path, p->job, p, p->synth_start_us);
             q = before_synthesis(path, p, &synth);
             if (!q && !synth) {
-                explain(path, p->job, p, report->jobs[p->job].start_us);
+                explain_since(path, p->job, p, report->jobs[p->job].start_us);
                 return;
             }
             p = q ? q : synth;
@@ -238,38 +241,38 @@ static void follow(struct path *path, uint32_t job, size_t *steps_left)
     }
 }
 
-static void walk_back(struct path *path, size_t steps_max)
+static void walk_run(struct path *path, size_t steps_max)
 {
-    path->of_job = NO_JOB;
+    path->of_job = WATERFALL_NO_JOB;
     path->from_us = path->run->start_us;
     path->at_us = path->run->end_us;
     while (path->at_us > path->from_us && steps_max && !path->failed) {
         int64_t before = path->at_us;
-        const struct moment *m = latest(&path->job_ends, 0, path->at_us, NO_JOB);
+        const struct moment *m = find_latest(&path->job_ends, 0, path->at_us, WATERFALL_NO_JOB);
         if (!m)
             break;
-        explain(path, NO_JOB, NULL, m->time_us);
-        follow(path, m->index, &steps_max);
+        explain_since(path, WATERFALL_NO_JOB, NULL, m->time_us);
+        follow_job(path, m->index, &steps_max);
         if (path->at_us == before)
             break; /* only with events missing */
     }
-    explain(path, NO_JOB, NULL, path->from_us);
+    explain_since(path, WATERFALL_NO_JOB, NULL, path->from_us);
 }
 
-/* The path of a job ends where it began. Where it leads through jobs that began later, what is left
-   is told as it looked to this one. */
+/* The path of a job ends where the job began. Where the path leads through jobs that began later,
+   the rest is explained as it looked to this job. */
 static void walk_job(struct path *path, uint32_t job, size_t steps_max)
 {
     const struct waterfall_job *of = &path->report->jobs[job];
     path->of_job = job;
     path->from_us = of->start_us;
     path->at_us = of->end_us;
-    follow(path, job, &steps_max);
-    explain(path, job, report_last_partition(path->report, of), of->start_us);
+    follow_job(path, job, &steps_max);
+    explain_since(path, job, split_last_partition(path->report, of), of->start_us);
 }
 
-enum cuzk_status report_find_path(struct waterfall_report *report, struct waterfall_run *run,
-                                  struct cuzk_error *err)
+enum cuzk_status path_find(struct waterfall_report *report, struct waterfall_run *run,
+                           struct cuzk_error *err)
 {
     if (run->job_count == 0)
         return CUZK_OK;
@@ -284,9 +287,9 @@ enum cuzk_status report_find_path(struct waterfall_report *report, struct waterf
     path.all_ends.list = moments + (to - from);
     path.synth_frees.list = moments + 2 * (to - from);
     path.job_ends.list = moments + 3 * (to - from);
-    collect(&path, from, to);
+    collect_moments(&path, from, to);
     size_t steps_max = 4 * (to - from) + run->job_count + 4;
-    walk_back(&path, steps_max);
+    walk_run(&path, steps_max);
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++)
         walk_job(&path, (uint32_t)j, steps_max < 10000 ? steps_max : 10000);
     mem_free(moments);

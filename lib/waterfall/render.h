@@ -1,35 +1,34 @@
-/* What the renderers share. Private to lib/waterfall. */
+/* Pictures and tables of a report, for people and for programs. */
 #ifndef WATERFALL_RENDER_H
 #define WATERFALL_RENDER_H
 
 #include "waterfall/report.h"
 
-enum { JOBS_MAX_DEFAULT = 60, WIDTH_DEFAULT = 80, WIDTH_MIN = 60, WIDTH_MAX = 400 };
+struct waterfall_style {
+    unsigned width;  /* columns of text; 0: 80 */
+    bool colour;     /* ANSI colours */
+    const char *run; /* only runs of this label; NULL: all */
+    const char *job; /* only jobs whose id contains this; NULL: all */
+    size_t jobs_max; /* jobs drawn in a run by text and HTML, the rest is counted; 0: 60 */
+    bool live;       /* HTML: offer to reload */
+};
 
-bool style_wants_run(const struct waterfall_style *style, const struct waterfall_run *run);
-bool style_wants_job(const struct waterfall_style *style, const struct waterfall_job *job);
-size_t style_jobs_max(const struct waterfall_style *style);
+/* Each appends to out. out->failed reports that memory ran out. */
+void waterfall_render_text(const struct waterfall_report *report,
+                           const struct waterfall_style *style, struct text *out);
+void waterfall_render_json(const struct waterfall_report *report,
+                           const struct waterfall_style *style, struct text *out);
+void waterfall_render_csv(const struct waterfall_report *report,
+                          const struct waterfall_style *style, struct text *out);
+void waterfall_render_perfetto(const struct waterfall_report *report,
+                               const struct waterfall_style *style, struct text *out);
+void waterfall_render_html(const struct waterfall_report *report,
+                           const struct waterfall_style *style, struct text *out);
 
-/* Jobs of a run that the style wants. */
-size_t style_count_jobs(const struct waterfall_report *report, const struct waterfall_style *style,
-                        const struct waterfall_run *run);
-
-/* Milliseconds as a JSON number with as many decimals as there are; "null" for WATERFALL_NONE. */
-void text_add_ms(struct text *out, int64_t time_us);
-
-/* A string for a terminal: bytes outside printable ASCII become '?'; longer than `width` is cut in
-   the middle with "~". Not padded. */
-void text_add_plain(struct text *out, const char *string, size_t width);
-
-/* A string as HTML text or attribute value. */
-void text_add_html(struct text *out, const char *string);
-
-/* The word for a confidence. */
-const char *confidence_word(double confidence);
-
-/* Time between two known moments; WATERFALL_NONE if one is not. */
-int64_t time_between(int64_t start_us, int64_t end_us);
-
-const char *outcome_word(const struct waterfall_job *job);
+/* Runs of two reports (or of one, given twice) side by side: run_a with run_b when both are named,
+   else those with the same label, else the first of each. Returns how many pairs there were. */
+size_t waterfall_render_compare(const struct waterfall_report *a, const char *run_a,
+                                const struct waterfall_report *b, const char *run_b,
+                                struct text *out);
 
 #endif

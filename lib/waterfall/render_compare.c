@@ -1,4 +1,5 @@
 /* Two runs side by side. */
+#include "waterfall/format.h"
 #include "waterfall/render.h"
 
 #include <string.h>
@@ -20,14 +21,9 @@ static void add_row(struct text *out, const char *name, double a, double b, cons
     text_add(out, "\n");
 }
 
-static double seconds(int64_t time_us)
-{
-    return (double)time_us / 1e6;
-}
-
 static double time_of(const struct waterfall_run *run)
 {
-    return seconds(run->end_us - run->start_us);
+    return format_seconds(run->end_us - run->start_us);
 }
 
 static double per_minute(const struct waterfall_run *run)
@@ -35,40 +31,43 @@ static double per_minute(const struct waterfall_run *run)
     return time_of(run) > 0 ? 60 * (double)run->complete / time_of(run) : 0;
 }
 
-/* Share of the devices' time, in percent: of a cause, or with WATERFALL_CAUSE_COUNT of being busy.
- */
+/* Percent of the devices' time: of a cause, or with WATERFALL_CAUSE_COUNT of being busy. */
 static double device_share(const struct waterfall_run *run, enum waterfall_cause cause)
 {
     double part = 0, whole = time_of(run) * (double)run->device_count;
     for (size_t d = 0; d < run->device_count; d++)
-        part += seconds(cause == WATERFALL_CAUSE_COUNT ? run->devices[d].busy_us
-                                                       : run->devices[d].idle_by_cause_us[cause]);
+        part += format_seconds(cause == WATERFALL_CAUSE_COUNT
+                                   ? run->devices[d].busy_us
+                                   : run->devices[d].idle_by_cause_us[cause]);
     return whole > 0 ? 100 * part / whole : 0;
 }
 
 /* Mean time of a part over the run's jobs, in seconds. */
 static double part_of(const struct waterfall_run *run, enum waterfall_part part)
 {
-    return run->job_count ? seconds(run->split_us[part]) / (double)run->job_count : 0;
+    return run->job_count ? format_seconds(run->split_us[part]) / (double)run->job_count : 0;
 }
 
 static void add_pair(struct text *out, const struct waterfall_run *a, const struct waterfall_run *b)
 {
     struct text name = {0};
     text_add(out, "A: ");
-    text_add_plain(out, a->label.data, 60);
+    format_plain(out, a->label.data, 60);
     text_add(out, "\nB: ");
-    text_add_plain(out, b->label.data, 60);
+    format_plain(out, b->label.data, 60);
     text_add(out, "\n  %-28s %12s %12s %-4s %11s\n", "", "A", "B", "", "B to A");
     add_row(out, "jobs complete", (double)a->complete, (double)b->complete, "");
     add_row(out, "jobs incomplete", (double)a->incomplete, (double)b->incomplete, "");
     add_row(out, "time", time_of(a), time_of(b), "s");
     add_row(out, "throughput", per_minute(a), per_minute(b), "/min");
-    add_row(out, "job wall, p50", seconds(a->wall.p50), seconds(b->wall.p50), "s");
-    add_row(out, "job wall, p95", seconds(a->wall.p95), seconds(b->wall.p95), "s");
-    add_row(out, "synthesis, mean", seconds(a->synth.mean), seconds(b->synth.mean), "s");
-    add_row(out, "channel, mean", seconds(a->channel.mean), seconds(b->channel.mean), "s");
-    add_row(out, "device, mean", seconds(a->device.mean), seconds(b->device.mean), "s");
+    add_row(out, "job wall, p50", format_seconds(a->wall.p50), format_seconds(b->wall.p50), "s");
+    add_row(out, "job wall, p95", format_seconds(a->wall.p95), format_seconds(b->wall.p95), "s");
+    add_row(out, "synthesis, mean", format_seconds(a->synth.mean), format_seconds(b->synth.mean),
+            "s");
+    add_row(out, "channel, mean", format_seconds(a->channel.mean), format_seconds(b->channel.mean),
+            "s");
+    add_row(out, "device, mean", format_seconds(a->device.mean), format_seconds(b->device.mean),
+            "s");
     add_row(out, "syntheses at once", a->synth_level.mean, b->synth_level.mean, "");
     add_row(out, "device busy", device_share(a, WATERFALL_CAUSE_COUNT),
             device_share(b, WATERFALL_CAUSE_COUNT), "%");

@@ -1,10 +1,10 @@
 /* The report as one HTML page that needs nothing else: verdict, figures, an SVG waterfall per run,
    and the same data as tables for those who do not see the picture. Every rectangle of the picture
    is in milliseconds since the run's start, so zooming only changes the viewBox. */
-#include "waterfall/render.h"
+#include "waterfall/format.h"
+#include "waterfall/style.h"
 
 #include "base/check.h"
-#include "base/mem.h"
 #include "waterfall/html_assets.h"
 
 #include <string.h>
@@ -17,19 +17,9 @@ struct page {
     const struct waterfall_style *style;
 };
 
-static double ms(int64_t time_us)
+static double in_ms(int64_t time_us)
 {
     return (double)time_us / 1000;
-}
-
-static double seconds(int64_t time_us)
-{
-    return (double)time_us / 1e6;
-}
-
-static double share(int64_t part, int64_t whole)
-{
-    return whole > 0 ? 100 * (double)part / (double)whole : 0;
 }
 
 static void add_lines(struct text *out, const char *const *lines)
@@ -97,7 +87,7 @@ static void add_legend(struct text *out, const struct waterfall_run *run)
     text_add(out, "</ul>\n");
 }
 
-/* ---- The picture ---- */
+/* --- The picture ------------------------------------------------------------------------------ */
 
 /* A rectangle from start to end in the lane at y; `words` replaces the class's name in its text. */
 static void add_rect(struct text *out, const struct waterfall_run *run, const char *class,
@@ -107,7 +97,7 @@ static void add_rect(struct text *out, const struct waterfall_run *run, const ch
     if (start_us < 0 || end_us < start_us)
         return;
     text_add(out, "<rect class=\"%s\" x=\"%.3f\" y=\"%u\" width=\"%.3f\" height=\"%u\"", class,
-             ms(start_us - run->start_us), y, ms(end_us - start_us), height);
+             in_ms(start_us - run->start_us), y, in_ms(end_us - start_us), height);
     if (words)
         text_add(out, " data-w=\"%s\"", words);
     text_add(out, "/>");
@@ -116,7 +106,7 @@ static void add_rect(struct text *out, const struct waterfall_run *run, const ch
 static void open_lane(struct text *out, const char *name, int32_t partition)
 {
     text_add(out, "<g data-n=\"");
-    text_add_html(out, name);
+    format_html(out, name);
     if (partition != WATERFALL_NONE)
         text_add(out, " p%d", partition);
     text_add(out, "\">");
@@ -147,16 +137,16 @@ static void add_partition_lane(struct text *out, const struct waterfall_run *run
 {
     static const struct {
         const char *class, *words;
-    } looks[STAGE_COUNT - 1] = {{"c-synth", "synthesis"},
-                                {"c-wait", "waiting for room in the channel"},
-                                {"c-wait", "waiting for a device worker"},
-                                {"c-wait", "waiting for the device"},
-                                {"c-device", "device"}};
+    } looks[WATERFALL_STAGE_COUNT - 1] = {{"c-synth", "synthesis"},
+                                          {"c-wait", "waiting for room in the channel"},
+                                          {"c-wait", "waiting for a device worker"},
+                                          {"c-wait", "waiting for the device"},
+                                          {"c-device", "device"}};
     open_lane(out, job->label, p->index);
-    for (enum stage s = 0; s < STAGE_COUNT - 1; s++) {
-        int64_t start = partition_stage_us(p, s), end = WATERFALL_NONE;
-        enum stage next = s + 1;
-        while (next < STAGE_COUNT && (end = partition_stage_us(p, next)) < 0)
+    for (unsigned s = 0; s < WATERFALL_STAGE_COUNT - 1; s++) {
+        int64_t start = p->stage_us[s], end = WATERFALL_NONE;
+        unsigned next = s + 1;
+        while (next < WATERFALL_STAGE_COUNT && (end = p->stage_us[next]) < 0)
             next++;
         if (start < 0 || end == start)
             continue;
@@ -174,7 +164,7 @@ static void add_job_lane(const struct page *page, const struct waterfall_run *ru
     const struct waterfall_job *job = &report->jobs[index];
     open_lane(page->out, job->label, WATERFALL_NONE);
     add_rect(page->out, run, "c-before", job->start_us, job->end_us, y + 4, LANE_HEIGHT - 8,
-             outcome_word(job));
+             format_outcome(job));
     for (size_t i = report->job_intervals[index]; i < report->job_intervals[index + 1]; i++) {
         const struct waterfall_interval *interval = &report->intervals[i];
         const char *words = NULL;
@@ -221,9 +211,9 @@ static void add_names(const struct page *page, const struct waterfall_run *run)
         if (!is_drawn(page, j, &drawn, &lanes))
             continue;
         text_add(out, "<div class=\"job\" title=\"");
-        text_add_html(out, job->label);
+        format_html(out, job->label);
         text_add(out, "\">%s", job->complete ? "" : "! ");
-        text_add_html(out, job->label);
+        format_html(out, job->label);
         text_add(out, "</div>\n");
         for (size_t i = 0; i < job->partition_count; i++) {
             const struct waterfall_partition *p = &page->report->partitions[job->partitions + i];
@@ -261,7 +251,7 @@ static void add_chart(const struct page *page, const struct waterfall_run *run, 
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++)
         is_drawn(page, j, &drawn, &lanes);
     size_t height = run->device_count * DEVICE_HEIGHT + lanes * LANE_HEIGHT;
-    double total = ms(run->end_us - run->start_us);
+    double total = in_ms(run->end_us - run->start_us);
     add_legend(out, run);
     text_add(
         out,
@@ -280,19 +270,19 @@ static void add_chart(const struct page *page, const struct waterfall_run *run, 
              "this run: devices, then jobs with their partitions; the tables below say the same\" "
              "aria-describedby=\"keys-%zu\" height=\"%zu\" viewBox=\"0 0 %.3f %zu\" "
              "preserveAspectRatio=\"none\" data-start=\"%.3f\" data-total=\"%.3f\">\n",
-             index, height, total, height, ms(run->start_us), total);
+             index, height, total, height, in_ms(run->start_us), total);
     add_lanes(page, run);
     text_add(out,
              "</svg>\n<div class=\"axis\" aria-hidden=\"true\"><span>%.3f s</span>"
              "<span>%.3f s</span></div>\n</div>\n",
-             seconds(run->start_us), seconds(run->end_us));
+             format_seconds(run->start_us), format_seconds(run->end_us));
     size_t wanted = style_count_jobs(page->report, page->style, run);
     if (drawn < wanted)
         text_add(out, "<p>The picture shows %zu of %zu jobs (--jobs N for more).</p>\n", drawn,
                  wanted);
 }
 
-/* ---- How many at once ---- */
+/* --- How many at once ------------------------------------------------------------------------- */
 
 enum { BINS = 240 };
 
@@ -317,7 +307,7 @@ static void add_level(int32_t *levels, const struct waterfall_run *run, int64_t 
     levels[bin_of(run, end_us)]--;
 }
 
-static void add_line(struct text *out, const char *class, const int32_t *levels, int32_t top)
+static void add_level_line(struct text *out, const char *class, const int32_t *levels, int32_t top)
 {
     int32_t now = 0;
     text_add(out, "<polyline class=\"%s\" points=\"", class);
@@ -355,15 +345,15 @@ static void add_levels(const struct page *page, const struct waterfall_run *run)
         run->jobs_level.mean, run->jobs_level.max, run->synth_level.mean, run->synth_level.max,
         run->ready_level.mean, run->ready_level.max, run->device_level.mean, top, BINS - 1);
     if (top > 0) {
-        add_line(page->out, "l-jobs", levels.jobs, (int32_t)top);
-        add_line(page->out, "l-synth", levels.synth, (int32_t)top);
-        add_line(page->out, "l-ready", levels.ready, (int32_t)top);
-        add_line(page->out, "l-device", levels.device, (int32_t)top);
+        add_level_line(page->out, "l-jobs", levels.jobs, (int32_t)top);
+        add_level_line(page->out, "l-synth", levels.synth, (int32_t)top);
+        add_level_line(page->out, "l-ready", levels.ready, (int32_t)top);
+        add_level_line(page->out, "l-device", levels.device, (int32_t)top);
     }
     text_add(page->out, "</svg>\n");
 }
 
-/* ---- Tables ---- */
+/* --- Tables ----------------------------------------------------------------------------------- */
 
 static void add_device_table(struct text *out, const struct waterfall_run *run)
 {
@@ -376,17 +366,19 @@ static void add_device_table(struct text *out, const struct waterfall_run *run)
     for (size_t d = 0; d < run->device_count; d++) {
         const struct waterfall_device *device = &run->devices[d];
         text_add(out, "<tr><th scope=\"row\">%d</th><td>%.1f %%</td><td>", device->id,
-                 share(device->busy_us, time));
+                 format_share(device->busy_us, time));
         if (device->phases_us >= 0)
-            text_add(out, "%.1f %%", share(device->phases_us, time));
+            text_add(out, "%.1f %%", format_share(device->phases_us, time));
         else
             text_add(out, "not in the log");
-        text_add(out, "</td><td>%.1f %%</td><td class=\"words\">", share(device->idle_us, time));
+        text_add(out, "</td><td>%.1f %%</td><td class=\"words\">",
+                 format_share(device->idle_us, time));
         for (unsigned c = 0; c < WATERFALL_CAUSE_COUNT; c++)
             if (device->idle_by_cause_us[c])
-                text_add(
-                    out, "%s: %.2f %% (%.3f s)<br>", waterfall_cause_words((enum waterfall_cause)c),
-                    share(device->idle_by_cause_us[c], time), seconds(device->idle_by_cause_us[c]));
+                text_add(out, "%s: %.2f %% (%.3f s)<br>",
+                         waterfall_cause_words((enum waterfall_cause)c),
+                         format_share(device->idle_by_cause_us[c], time),
+                         format_seconds(device->idle_by_cause_us[c]));
         text_add(out, "</td></tr>\n");
     }
     text_add(out, "</tbody></table></div>\n");
@@ -399,13 +391,14 @@ static void add_duration_row(struct text *out, const char *name,
         text_add(out,
                  "<tr><th scope=\"row\">%s</th><td>%zu</td><td>%.3f</td><td>%.3f</td>"
                  "<td>%.3f</td><td>%.3f</td><td>%.3f</td><td>%.3f</td></tr>\n",
-                 name, d->count, seconds(d->min), seconds(d->mean), seconds(d->p50),
-                 seconds(d->p90), seconds(d->p95), seconds(d->max));
+                 name, d->count, format_seconds(d->min), format_seconds(d->mean),
+                 format_seconds(d->p50), format_seconds(d->p90), format_seconds(d->p95),
+                 format_seconds(d->max));
 }
 
 static void add_duration_table(struct text *out, const struct waterfall_run *run)
 {
-    double time = seconds(run->end_us - run->start_us);
+    double time = format_seconds(run->end_us - run->start_us);
     text_add(out, "<h3>Durations in seconds</h3>\n<div class=\"scroll\"><table>\n<thead><tr>"
                   "<th scope=\"col\">of</th><th scope=\"col\">count</th><th scope=\"col\">min</th>"
                   "<th scope=\"col\">mean</th><th scope=\"col\">p50</th><th scope=\"col\">p90</th>"
@@ -427,18 +420,18 @@ static void add_path(struct text *out, const struct waterfall_run *run)
     for (unsigned p = 0; p < WATERFALL_PART_COUNT; p++)
         if (run->path_us[p])
             text_add(out, " %s %.1f %%;", waterfall_part_words((enum waterfall_part)p),
-                     share(run->path_us[p], time));
-    text_add(out, " nothing submitted %.1f %%.</p>\n", share(run->path_nothing_us, time));
+                     format_share(run->path_us[p], time));
+    text_add(out, " nothing submitted %.1f %%.</p>\n", format_share(run->path_nothing_us, time));
 }
 
 static void add_partition_cells(struct text *out, const struct waterfall_partition *p)
 {
-    const int64_t times[] = {time_between(p->synth_start_us, p->synth_end_us),
-                             time_between(p->synth_end_us, p->gpu_start_us),
-                             time_between(p->gpu_start_us, p->gpu_end_us)};
+    const int64_t times[] = {waterfall_time_between(p->synth_start_us, p->synth_end_us),
+                             waterfall_time_between(p->synth_end_us, p->gpu_start_us),
+                             waterfall_time_between(p->gpu_start_us, p->gpu_end_us)};
     for (size_t i = 0; i < ARRAY_LEN(times); i++)
         if (times[i] >= 0)
-            text_add(out, "<td>%.3f</td>", seconds(times[i]));
+            text_add(out, "<td>%.3f</td>", format_seconds(times[i]));
         else
             text_add(out, "<td>missing</td>");
 }
@@ -458,9 +451,9 @@ static void add_job_table(const struct page *page, const struct waterfall_run *r
         if (!is_drawn(page, j, &drawn, &lanes))
             continue;
         text_add(out, "<tr><th scope=\"row\">");
-        text_add_html(out, job->label);
+        format_html(out, job->label);
         text_add(out, "</th><td>all</td><td>%s</td><td>%.3f</td><td></td><td></td><td></td></tr>\n",
-                 outcome_word(job), seconds(job->end_us - job->start_us));
+                 format_outcome(job), format_seconds(job->end_us - job->start_us));
         for (size_t i = 0; i < job->partition_count; i++) {
             const struct waterfall_partition *p = &page->report->partitions[job->partitions + i];
             text_add(out, "<tr><td></td><td>%d</td><td>%s</td><td></td>", p->index,
@@ -477,17 +470,18 @@ static void add_run(const struct page *page, size_t index)
     struct text *out = page->out;
     const struct waterfall_run *run = &page->report->runs[index];
     text_add(out, "<section aria-labelledby=\"run-%zu\">\n<h2 id=\"run-%zu\">Run ", index, index);
-    text_add_html(out, run->label.data);
+    format_html(out, run->label.data);
     text_add(out, "</h2>\n<p>%.3f s, %zu jobs, %zu complete, %zu incomplete%s",
-             seconds(run->end_us - run->start_us), run->job_count, run->complete, run->incomplete,
-             run->open ? ", not ended" : "");
+             format_seconds(run->end_us - run->start_us), run->job_count, run->complete,
+             run->incomplete, run->open ? ", not ended" : "");
     if (run->config.len) {
         text_add(out, "; ");
-        text_add_html(out, run->config.data);
+        format_html(out, run->config.data);
     }
-    text_add(out, "</p>\n<p class=\"verdict%s\">", run->verdict.confidence < 0.5 ? " warn" : "");
-    text_add_html(out, run->verdict.text.data);
-    text_add(out, " Confidence: %s (%.0f %%).</p>\n", confidence_word(run->verdict.confidence),
+    text_add(out, "</p>\n<p class=\"verdict%s\">",
+             run->verdict.confidence < WATERFALL_CONFIDENT ? " warn" : "");
+    format_html(out, run->verdict.text.data);
+    text_add(out, " Confidence: %s (%.0f %%).</p>\n", format_confidence(run->verdict.confidence),
              100 * run->verdict.confidence);
     if (run->end_us > run->start_us) {
         add_chart(page, run, index);
@@ -511,22 +505,22 @@ static void add_missing(const struct page *page)
                   "<ul>\n");
     for (size_t i = 0; i < report->warning_count; i++) {
         text_add(out, "<li>");
-        text_add_html(out, report->warnings[i].data);
+        format_html(out, report->warnings[i].data);
         text_add(out, "</li>\n");
     }
     for (size_t i = 0; i < report->unpaired_count && i < SHOWN; i++) {
         const struct waterfall_unpaired *u = &report->unpaired[i];
         text_add(out,
                  "<li>%s at %.3f s without partner: ", trace_kind_name((enum trace_kind)u->kind),
-                 seconds(u->time_us));
-        text_add_html(out, u->job == NO_JOB ? "no job" : report->jobs[u->job].label);
+                 format_seconds(u->time_us));
+        format_html(out, u->job == WATERFALL_NO_JOB ? "no job" : report->jobs[u->job].label);
         text_add(out, u->partition >= 0 ? " p%d</li>\n" : "</li>\n", u->partition);
     }
     for (size_t i = 0; i < report->log->lines_skipped && i < WATERFALL_SKIPPED_MAX; i++) {
         text_add(out, "<li>line %llu: ", (unsigned long long)report->log->skipped[i].line);
-        text_add_html(out, report->log->skipped[i].why);
+        format_html(out, report->log->skipped[i].why);
         text_add(out, ": <code>");
-        text_add_html(out, report->log->skipped[i].start);
+        format_html(out, report->log->skipped[i].start);
         text_add(out, "</code></li>\n");
     }
     text_add(out, "</ul>\n</section>\n");
@@ -551,24 +545,4 @@ void waterfall_render_html(const struct waterfall_report *report,
                   "role=\"status\" aria-live=\"polite\"></div>\n<script>\n");
     add_lines(out, html_script);
     text_add(out, "</script>\n</body>\n</html>\n");
-}
-
-enum cuzk_status waterfall_live_page(struct trace *trace, struct text *out, struct cuzk_error *err)
-{
-    struct trace_record *records = NULL;
-    size_t count = 0;
-    struct waterfall_log log = {0};
-    struct waterfall_report report = {0};
-    const struct waterfall_style style = {.live = true};
-    enum cuzk_status status = trace_history(trace, &records, &count, err);
-    if (status == CUZK_OK)
-        status = waterfall_log_add_records(&log, records, count, err);
-    if (status == CUZK_OK)
-        status = waterfall_analyse(&log, NULL, &report, err);
-    if (status == CUZK_OK)
-        waterfall_render_html(&report, &style, out);
-    waterfall_report_free(&report);
-    waterfall_log_free(&log);
-    mem_free(records);
-    return status;
 }

@@ -1,12 +1,14 @@
 /* The report for programs. */
-#include "waterfall/render.h"
+#include "base/check.h"
+#include "waterfall/format.h"
+#include "waterfall/style.h"
 
 static void add_parts(struct text *out, const int64_t parts[WATERFALL_PART_COUNT])
 {
     text_add(out, "{");
     for (unsigned p = 0; p < WATERFALL_PART_COUNT; p++) {
         text_add(out, "%s\"%s\":", p ? "," : "", waterfall_part_name((enum waterfall_part)p));
-        text_add_ms(out, parts[p]);
+        format_ms(out, parts[p]);
     }
     text_add(out, "}");
 }
@@ -20,9 +22,9 @@ static void add_distribution(struct text *out, const char *name,
     } fields[] = {{"min", d->min}, {"mean", d->mean}, {"p50", d->p50}, {"p90", d->p90},
                   {"p95", d->p95}, {"p99", d->p99},   {"max", d->max}};
     text_add(out, "\"%s\":{\"count\":%zu", name, d->count);
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
         text_add(out, ",\"%s\":", fields[i].name);
-        text_add_ms(out, d->count ? fields[i].value : WATERFALL_NONE);
+        format_ms(out, d->count ? fields[i].value : WATERFALL_NONE);
     }
     text_add(out, "}");
 }
@@ -30,21 +32,21 @@ static void add_distribution(struct text *out, const char *name,
 static void add_device(struct text *out, const struct waterfall_device *device)
 {
     text_add(out, "{\"id\":%d,\"busy_ms\":", device->id);
-    text_add_ms(out, device->busy_us);
+    format_ms(out, device->busy_us);
     text_add(out, ",\"idle_ms\":");
-    text_add_ms(out, device->idle_us);
+    format_ms(out, device->idle_us);
     text_add(out, ",\"spans_ms\":");
-    text_add_ms(out, device->spans_us);
+    format_ms(out, device->spans_us);
     text_add(out, ",\"phases_ms\":");
-    text_add_ms(out, device->phases_us);
+    format_ms(out, device->phases_us);
     for (unsigned p = 0; p < WATERFALL_PHASE_COUNT; p++) {
         text_add(out, ",\"%s_ms\":", waterfall_phase_name((enum waterfall_phase)p));
-        text_add_ms(out, device->phase_us[p]);
+        format_ms(out, device->phase_us[p]);
     }
     text_add(out, ",\"idle_by_cause\":{");
     for (unsigned c = 0; c < WATERFALL_CAUSE_COUNT; c++) {
         text_add(out, "%s\"%s\":", c ? "," : "", waterfall_cause_name((enum waterfall_cause)c));
-        text_add_ms(out, device->idle_by_cause_us[c]);
+        format_ms(out, device->idle_by_cause_us[c]);
     }
     text_add(out, "},\"idle\":[");
     bool first = true;
@@ -53,9 +55,9 @@ static void add_device(struct text *out, const struct waterfall_device *device)
         if (stretch->cause == WATERFALL_CAUSE_COUNT)
             continue;
         text_add(out, "%s{\"start_ms\":", first ? "" : ",");
-        text_add_ms(out, stretch->start_us);
+        format_ms(out, stretch->start_us);
         text_add(out, ",\"end_ms\":");
-        text_add_ms(out, stretch->end_us);
+        format_ms(out, stretch->end_us);
         text_add(out, ",\"cause\":\"%s\"}", waterfall_cause_name(stretch->cause));
         first = false;
     }
@@ -75,9 +77,9 @@ static void add_run(struct text *out, const struct waterfall_run *run)
     text_add(out, ",\"config\":");
     text_add_json(out, run->config.data ? run->config.data : "");
     text_add(out, ",\"start_ms\":");
-    text_add_ms(out, run->start_us);
+    format_ms(out, run->start_us);
     text_add(out, ",\"end_ms\":");
-    text_add_ms(out, run->end_us);
+    format_ms(out, run->end_us);
     text_add(out,
              ",\"jobs\":%zu,\"complete\":%zu,\"incomplete\":%zu,\"unpaired\":%zu,\"whole\":%s,"
              "\"devices\":[",
@@ -92,7 +94,7 @@ static void add_run(struct text *out, const struct waterfall_run *run)
     text_add(out, ",\"critical_path_ms\":");
     add_parts(out, run->path_us);
     text_add(out, ",\"critical_path_nothing_submitted_ms\":");
-    text_add_ms(out, run->path_nothing_us);
+    format_ms(out, run->path_nothing_us);
     text_add(out, ",\"durations_ms\":{");
     add_distribution(out, "wall", &run->wall);
     text_add(out, ",");
@@ -108,8 +110,8 @@ static void add_run(struct text *out, const struct waterfall_run *run)
     add_level(out, "device", &run->device_level, "}");
     text_add(out, ",\"little\":{\"l\":%.4f,\"lambda_w\":%.4f},\"synth_growth\":", run->little_l,
              run->little_lambda_w);
-    if (run->synth_elasticity_known)
-        text_add(out, "%.3f", run->synth_elasticity);
+    if (run->synth_growth_known)
+        text_add(out, "%.3f", run->synth_growth);
     else
         text_add(out, "null");
     text_add(out, ",\"verdict\":{\"bottleneck\":\"%s\",\"confidence\":%.2f,\"gain\":%.3f,\"text\":",
@@ -128,11 +130,11 @@ static void add_partition(struct text *out, const struct waterfall_partition *p)
         text_add(out, "%d", p->index);
     text_add(out, ",\"attempt\":%u,\"complete\":%s,\"synth_ms\":", p->attempt,
              p->complete ? "true" : "false");
-    text_add_ms(out, time_between(p->synth_start_us, p->synth_end_us));
+    format_ms(out, waterfall_time_between(p->synth_start_us, p->synth_end_us));
     text_add(out, ",\"wait_ms\":");
-    text_add_ms(out, time_between(p->synth_end_us, p->gpu_start_us));
+    format_ms(out, waterfall_time_between(p->synth_end_us, p->gpu_start_us));
     text_add(out, ",\"device_ms\":");
-    text_add_ms(out, time_between(p->gpu_start_us, p->gpu_end_us));
+    format_ms(out, waterfall_time_between(p->gpu_start_us, p->gpu_end_us));
     text_add(out, "}");
 }
 
@@ -144,16 +146,16 @@ static void add_job(struct text *out, const struct waterfall_report *report,
     text_add(out, ",\"run\":");
     text_add_json(out, report->runs[job->run].label.data);
     text_add(out, ",\"run_index\":%u,\"outcome\":\"%s\",\"complete\":%s,\"start_ms\":", job->run,
-             outcome_word(job), job->complete ? "true" : "false");
-    text_add_ms(out, job->start_us);
+             format_outcome(job), job->complete ? "true" : "false");
+    format_ms(out, job->start_us);
     text_add(out, ",\"wall_ms\":");
-    text_add_ms(out, job->end_us - job->start_us);
+    format_ms(out, job->end_us - job->start_us);
     text_add(out, ",\"split_ms\":");
     add_parts(out, job->split_us);
     text_add(out, ",\"critical_path_ms\":");
     add_parts(out, job->path_us);
     text_add(out, ",\"critical_path_other_jobs_ms\":");
-    text_add_ms(out, job->path_others_us);
+    format_ms(out, job->path_others_us);
     text_add(out, ",\"partitions\":[");
     for (size_t i = 0; i < job->partition_count; i++) {
         text_add(out, "%s", i ? "," : "");
@@ -167,9 +169,9 @@ static void add_unpaired(struct text *out, const struct waterfall_report *report
 {
     text_add(out,
              "{\"event\":\"%s\",\"time_ms\":", trace_kind_name((enum trace_kind)unpaired->kind));
-    text_add_ms(out, unpaired->time_us);
+    format_ms(out, unpaired->time_us);
     text_add(out, ",\"job\":");
-    if (unpaired->job == NO_JOB)
+    if (unpaired->job == WATERFALL_NO_JOB)
         text_add(out, "null");
     else
         text_add_json(out, report->jobs[unpaired->job].label);

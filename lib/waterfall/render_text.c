@@ -1,5 +1,6 @@
 /* The report for a terminal: verdict, devices, jobs, and a waterfall of letters. */
-#include "waterfall/render.h"
+#include "waterfall/format.h"
+#include "waterfall/style.h"
 
 #include <string.h>
 
@@ -25,6 +26,8 @@ struct page {
     const struct waterfall_style *style;
     size_t width;
 };
+
+enum { WIDTH_DEFAULT = 80, WIDTH_MIN = 60, WIDTH_MAX = 400 };
 
 static size_t page_width(const struct waterfall_style *style)
 {
@@ -54,16 +57,6 @@ static void add_wrapped(const struct page *page, const char *words, size_t inden
     text_add(page->out, "\n");
 }
 
-static double seconds(int64_t time_us)
-{
-    return (double)time_us / 1e6;
-}
-
-static double share(int64_t part, int64_t whole)
-{
-    return whole > 0 ? 100 * (double)part / (double)whole : 0;
-}
-
 /* A list of shares of a whole. Those below the least are given together, at the end. */
 struct shares {
     struct text *line;
@@ -77,7 +70,8 @@ static void add_share(struct shares *shares, const char *name, int64_t part)
         shares->rest += part;
         return;
     }
-    text_add(shares->line, "%s %s %.2f %%", shares->separator, name, share(part, shares->whole));
+    text_add(shares->line, "%s %s %.2f %%", shares->separator, name,
+             format_share(part, shares->whole));
     shares->separator = ",";
 }
 
@@ -85,7 +79,7 @@ static void add_share_of_rest(struct shares *shares)
 {
     if (shares->rest)
         text_add(shares->line, "%s others %.2f %%", shares->separator,
-                 share(shares->rest, shares->whole));
+                 format_share(shares->rest, shares->whole));
 }
 
 static void add_device(const struct page *page, const struct waterfall_run *run,
@@ -93,14 +87,14 @@ static void add_device(const struct page *page, const struct waterfall_run *run,
 {
     struct text line = {0};
     int64_t time = run->end_us - run->start_us;
-    text_add(&line, "device %d  busy %.1f %% (%.2f s)", device->id, share(device->busy_us, time),
-             seconds(device->busy_us));
+    text_add(&line, "device %d  busy %.1f %% (%.2f s)", device->id,
+             format_share(device->busy_us, time), format_seconds(device->busy_us));
     if (device->phases_us >= 0)
-        text_add(&line, ", in its phases %.1f %%", share(device->phases_us, time));
+        text_add(&line, ", in its phases %.1f %%", format_share(device->phases_us, time));
     if (device->spans_us > device->busy_us)
         text_add(&line, ", spans overlap %.2f-fold",
                  (double)device->spans_us / (double)device->busy_us);
-    text_add(&line, ", idle %.2f %%", share(device->idle_us, time));
+    text_add(&line, ", idle %.2f %%", format_share(device->idle_us, time));
     struct shares shares = {
         .line = &line, .whole = time, .least = device->idle_us / 50, .separator = ":"};
     for (unsigned c = 0; c < WATERFALL_CAUSE_COUNT; c++)
@@ -146,8 +140,8 @@ static void add_longest_idle(const struct page *page, const struct waterfall_run
     for (size_t i = 0; i < SHOWN && longest[i].stretch; i++) {
         const struct waterfall_stretch *s = longest[i].stretch;
         text_add(page->out, "  device %d  %10.3f - %10.3f s  %8.3f s  %s\n", longest[i].device,
-                 seconds(s->start_us), seconds(s->end_us), seconds(s->end_us - s->start_us),
-                 waterfall_cause_name(s->cause));
+                 format_seconds(s->start_us), format_seconds(s->end_us),
+                 format_seconds(s->end_us - s->start_us), waterfall_cause_name(s->cause));
     }
 }
 
@@ -156,8 +150,8 @@ static void add_distribution(const struct page *page, const char *name,
 {
     if (d->count)
         text_add(page->out, "%-10s %6zu %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f\n", name, d->count,
-                 seconds(d->min), seconds(d->mean), seconds(d->p50), seconds(d->p90),
-                 seconds(d->p95), seconds(d->max));
+                 format_seconds(d->min), format_seconds(d->mean), format_seconds(d->p50),
+                 format_seconds(d->p90), format_seconds(d->p95), format_seconds(d->max));
 }
 
 static void add_parts(const struct page *page, const char *name, const int64_t *parts,
@@ -183,7 +177,7 @@ static void add_parts(const struct page *page, const char *name, const int64_t *
 
 static void add_summary(const struct page *page, const struct waterfall_run *run)
 {
-    double time = seconds(run->end_us - run->start_us);
+    double time = format_seconds(run->end_us - run->start_us);
     text_add(page->out, "\n");
     for (size_t d = 0; d < run->device_count; d++)
         add_device(page, run, &run->devices[d]);
@@ -205,7 +199,7 @@ static void add_summary(const struct page *page, const struct waterfall_run *run
     add_longest_idle(page, run);
 }
 
-/* ---- The waterfall ---- */
+/* --- The waterfall ---------------------------------------------------------------------------- */
 
 enum { LABEL_COLUMNS = 15 };
 
@@ -225,7 +219,7 @@ static size_t column_of(const struct lane *lane, int64_t time_us)
 }
 
 /* Later paint covers earlier paint; a span shows in at least one column. */
-static void paint(struct lane *lane, int64_t start_us, int64_t end_us, enum paint with)
+static void paint_span(struct lane *lane, int64_t start_us, int64_t end_us, enum paint with)
 {
     if (start_us < 0 || end_us < start_us)
         return;
@@ -251,23 +245,22 @@ static void add_lane(const struct page *page, const struct lane *lane)
 static void paint_partition(struct lane *lane, const struct waterfall_partition *p,
                             const struct waterfall_job *job)
 {
-    const int64_t stages[] = {p->synth_start_us, p->synth_end_us, p->sent_us,
-                              p->picked_us,      p->gpu_start_us, p->gpu_end_us};
-    static const enum paint with[] = {PAINT_SYNTH, PAINT_WAIT, PAINT_WAIT, PAINT_WAIT,
-                                      PAINT_DEVICE};
-    for (size_t s = 0; s < 5; s++) {
+    static const enum paint with[WATERFALL_STAGE_COUNT - 1] = {PAINT_SYNTH, PAINT_WAIT, PAINT_WAIT,
+                                                               PAINT_WAIT, PAINT_DEVICE};
+    const int64_t *stages = p->stage_us;
+    for (size_t s = 0; s < WATERFALL_STAGE_COUNT - 1; s++) {
         size_t next = s + 1;
-        while (next < 6 && stages[next] < 0)
+        while (next < WATERFALL_STAGE_COUNT && stages[next] < 0)
             next++;
         if (stages[s] < 0)
             continue;
-        if (next == 6)
-            paint(lane, stages[s], job->end_us, PAINT_OPEN);
+        if (next == WATERFALL_STAGE_COUNT)
+            paint_span(lane, stages[s], job->end_us, PAINT_OPEN);
         else
-            paint(lane, stages[s], stages[next], next == s + 1 ? with[s] : PAINT_OPEN);
+            paint_span(lane, stages[s], stages[next], next == s + 1 ? with[s] : PAINT_OPEN);
     }
     if (p->synth_start_us < 0)
-        paint(lane, job->start_us, job->start_us, PAINT_OPEN);
+        paint_span(lane, job->start_us, job->start_us, PAINT_OPEN);
 }
 
 static void add_job_lanes(const struct page *page, const struct waterfall_run *run,
@@ -279,15 +272,15 @@ static void add_job_lanes(const struct page *page, const struct waterfall_run *r
                         .end_us = run->end_us};
     bool alone = job->partition_count <= 1;
     struct text label = {0};
-    text_add_plain(&label, job->label, LABEL_COLUMNS);
+    format_plain(&label, job->label, LABEL_COLUMNS);
     text_add(page->out, "%-*s|", LABEL_COLUMNS, label.data ? label.data : "");
     page->out->failed |= label.failed;
     text_free(&label);
-    paint(&lane, job->start_us, job->end_us, PAINT_BEFORE);
+    paint_span(&lane, job->start_us, job->end_us, PAINT_BEFORE);
     for (size_t i = report->job_intervals[index]; i < report->job_intervals[index + 1]; i++) {
         const struct waterfall_interval *interval = &report->intervals[i];
         if (interval->span == TRACE_SPAN_VERIFY || interval->span == TRACE_SPAN_FINISH)
-            paint(&lane, interval->start_us, interval->end_us, PAINT_AFTER);
+            paint_span(&lane, interval->start_us, interval->end_us, PAINT_AFTER);
     }
     if (alone && job->partition_count)
         paint_partition(&lane, &report->partitions[job->partitions], job);
@@ -317,10 +310,11 @@ static void add_job_row(const struct page *page, const struct waterfall_job *job
     int64_t after =
         split[WATERFALL_PART_FINISH] + split[WATERFALL_PART_VERIFY] + split[WATERFALL_PART_REPLY];
     struct text label = {0};
-    text_add_plain(&label, job->label, 20);
+    format_plain(&label, job->label, 20);
     text_add(page->out, "%-20s %8.3f %8.3f %8.3f %8.3f %8.3f %6.3f %4zu%s\n",
-             label.data ? label.data : "", seconds(job->end_us - job->start_us), seconds(before),
-             seconds(waits), seconds(synth), seconds(device), seconds(after), job->partition_count,
+             label.data ? label.data : "", format_seconds(job->end_us - job->start_us),
+             format_seconds(before), format_seconds(waits), format_seconds(synth),
+             format_seconds(device), format_seconds(after), job->partition_count,
              job->complete ? "" : " !");
     page->out->failed |= label.failed;
     text_free(&label);
@@ -330,14 +324,14 @@ static void add_partition_rows(const struct page *page, const struct waterfall_j
 {
     for (size_t i = 0; i < job->partition_count; i++) {
         const struct waterfall_partition *p = &page->report->partitions[job->partitions + i];
-        const int64_t times[] = {time_between(p->synth_start_us, p->synth_end_us),
-                                 time_between(p->synth_end_us, p->gpu_start_us),
-                                 time_between(p->gpu_start_us, p->gpu_end_us)};
+        const int64_t times[] = {waterfall_time_between(p->synth_start_us, p->synth_end_us),
+                                 waterfall_time_between(p->synth_end_us, p->gpu_start_us),
+                                 waterfall_time_between(p->gpu_start_us, p->gpu_end_us)};
         text_add(page->out, "  p%-5d", p->index);
         for (size_t t = 0; t < 3; t++) {
             static const char *const names[] = {"synthesis", "wait", "device"};
             if (times[t] >= 0)
-                text_add(page->out, "  %s %8.3f", names[t], seconds(times[t]));
+                text_add(page->out, "  %s %8.3f", names[t], format_seconds(times[t]));
             else
                 text_add(page->out, "  %s        ?", names[t]);
         }
@@ -351,7 +345,8 @@ static void add_job_paths(const struct page *page, const struct waterfall_job *j
 {
     add_parts(page, "  its time", job->split_us, 0);
     add_parts(page, "  its critical path", job->path_us, 0);
-    text_add(page->out, "  of the path, other jobs' work: %.3f s\n", seconds(job->path_others_us));
+    text_add(page->out, "  of the path, other jobs' work: %.3f s\n",
+             format_seconds(job->path_others_us));
 }
 
 static void add_jobs(const struct page *page, const struct waterfall_run *run)
@@ -372,7 +367,8 @@ static void add_jobs(const struct page *page, const struct waterfall_run *run)
         shown++;
     }
     text_add(page->out, "\n%-*s|%-12.3f%*.3f|\n", LABEL_COLUMNS, "waterfall (s)",
-             seconds(run->start_us), (int)page->width - LABEL_COLUMNS - 14, seconds(run->end_us));
+             format_seconds(run->start_us), (int)page->width - LABEL_COLUMNS - 14,
+             format_seconds(run->end_us));
     shown = 0;
     for (size_t j = run->jobs; j < run->jobs + run->job_count && shown < most; j++) {
         if (!style_wants_job(page->style, &page->report->jobs[j]))
@@ -390,12 +386,13 @@ static void add_run(const struct page *page, const struct waterfall_run *run)
 {
     struct text line = {0};
     text_add(page->out, "Run ");
-    text_add_plain(page->out, run->label.data, 40);
+    format_plain(page->out, run->label.data, 40);
     text_add(page->out, ": %.3f s, %zu job%s, %zu complete, %zu incomplete%s\n",
-             seconds(run->end_us - run->start_us), run->job_count, run->job_count == 1 ? "" : "s",
-             run->complete, run->incomplete, run->open ? ", not ended" : "");
+             format_seconds(run->end_us - run->start_us), run->job_count,
+             run->job_count == 1 ? "" : "s", run->complete, run->incomplete,
+             run->open ? ", not ended" : "");
     text_add(&line, "%s Confidence: %s (%.0f %%).", run->verdict.text.data,
-             confidence_word(run->verdict.confidence), 100 * run->verdict.confidence);
+             format_confidence(run->verdict.confidence), 100 * run->verdict.confidence);
     if (!line.failed)
         add_wrapped(page, line.data, 0);
     page->out->failed |= line.failed;
@@ -415,8 +412,8 @@ static void add_incomplete(const struct page *page)
         if (job->complete || count++ >= SHOWN)
             continue;
         text_add(page->out, shown++ ? "  " : "Incomplete jobs\n  ");
-        text_add_plain(page->out, job->label, 36);
-        text_add(page->out, " (%s, %zu partition%s)\n", outcome_word(job), job->partition_count,
+        format_plain(page->out, job->label, 36);
+        text_add(page->out, " (%s, %zu partition%s)\n", format_outcome(job), job->partition_count,
                  job->partition_count == 1 ? "" : "s");
     }
     if (count > shown)
@@ -424,8 +421,8 @@ static void add_incomplete(const struct page *page)
     for (size_t i = 0; i < report->unpaired_count && i < SHOWN; i++) {
         const struct waterfall_unpaired *u = &report->unpaired[i];
         text_add(page->out, "%s  %-20s %12.3f s  ", i ? "" : "Events without partner\n",
-                 trace_kind_name((enum trace_kind)u->kind), seconds(u->time_us));
-        text_add_plain(page->out, u->job == NO_JOB ? "-" : report->jobs[u->job].label, 24);
+                 trace_kind_name((enum trace_kind)u->kind), format_seconds(u->time_us));
+        format_plain(page->out, u->job == WATERFALL_NO_JOB ? "-" : report->jobs[u->job].label, 24);
         text_add(page->out, u->partition >= 0 ? " p%d\n" : "\n", u->partition);
     }
     if (report->unpaired_count > SHOWN)
@@ -439,7 +436,7 @@ static void add_skipped(const struct page *page)
     for (size_t i = 0; i < log->lines_skipped && i < SHOWN; i++) {
         text_add(page->out, "%s  line %llu: %s: ", i ? "" : "Skipped lines\n",
                  (unsigned long long)log->skipped[i].line, log->skipped[i].why);
-        text_add_plain(page->out, log->skipped[i].start, 28);
+        format_plain(page->out, log->skipped[i].start, 28);
         text_add(page->out, "\n");
     }
     if (log->lines_skipped > SHOWN)

@@ -1,5 +1,5 @@
 /* Separating runs, and putting jobs, partitions and intervals in order beneath them. */
-#include "waterfall/report.h"
+#include "waterfall/runs.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 
 enum { DEFAULT_GAP_US = 10000000, DEFAULT_WORKERS_PER_DEVICE = 2 };
 
-/* ---- Order ---- */
+/* --- Order ------------------------------------------------------------------------------------ */
 
 static int compare_partitions(const void *a, const void *b)
 {
@@ -51,7 +51,7 @@ static enum cuzk_status dissolve_requests(struct waterfall_report *report, struc
     for (size_t i = 0; i < report->job_count; i++) {
         const struct waterfall_job *job = &report->jobs[i];
         bool keep = place[i] || job->accepted_us >= 0 || job->outcome != WATERFALL_OUTCOME_UNSAID;
-        place[i] = keep ? (uint32_t)kept : NO_JOB;
+        place[i] = keep ? (uint32_t)kept : WATERFALL_NO_JOB;
         if (keep)
             report->jobs[kept++] = *job;
     }
@@ -60,10 +60,10 @@ static enum cuzk_status dissolve_requests(struct waterfall_report *report, struc
     for (size_t i = 0; i < report->partition_count; i++)
         report->partitions[i].job = place[report->partitions[i].job];
     for (size_t i = 0; i < report->interval_count; i++)
-        if (report->intervals[i].job != NO_JOB)
+        if (report->intervals[i].job != WATERFALL_NO_JOB)
             report->intervals[i].job = place[report->intervals[i].job];
     for (size_t i = 0; i < report->unpaired_count; i++)
-        if (report->unpaired[i].job != NO_JOB)
+        if (report->unpaired[i].job != WATERFALL_NO_JOB)
             report->unpaired[i].job = place[report->unpaired[i].job];
     mem_free(place);
     return CUZK_OK;
@@ -123,7 +123,7 @@ static enum cuzk_status order_report(struct waterfall_report *report, struct cuz
     return CUZK_OK;
 }
 
-/* ---- Runs ---- */
+/* --- Runs ------------------------------------------------------------------------------------- */
 
 /* Labelled stretches of the log, in order. A stretch that another one begins in ends there. */
 struct labels {
@@ -141,12 +141,14 @@ static bool add_label(struct labels *labels, const struct waterfall_log *log,
                                 .end_us = event->time_us};
     text_add(&run.label, "%s", strings_get(&log->strings, event->label));
     text_add(&run.config, "%s", strings_get(&log->strings, event->text));
-    if (!run.label.failed && !run.config.failed &&
-        REPORT_APPEND(labels->runs, labels->count, labels->capacity, run))
-        return true;
-    text_free(&run.label);
-    text_free(&run.config);
-    return false;
+    if (run.label.failed || run.config.failed ||
+        !MEM_GROW(labels->runs, labels->capacity, labels->count + 1)) {
+        text_free(&run.label);
+        text_free(&run.config);
+        return false;
+    }
+    labels->runs[labels->count++] = run;
+    return true;
 }
 
 static bool find_labels(const struct waterfall_log *log, struct labels *labels)
@@ -173,19 +175,21 @@ static bool add_unlabelled(struct waterfall_report *report, const struct waterfa
     struct waterfall_run run = {
         .epoch = job->epoch, .start_us = job->start_us, .end_us = job->end_us};
     text_add(&run.label, "%zu", report->run_count + 1);
-    if (!run.label.failed &&
-        REPORT_APPEND(report->runs, report->run_count, report->run_capacity, run))
-        return true;
-    text_free(&run.label);
-    return false;
+    if (run.label.failed || !MEM_GROW(report->runs, report->run_capacity, report->run_count + 1)) {
+        text_free(&run.label);
+        return false;
+    }
+    report->runs[report->run_count++] = run;
+    return true;
 }
 
 /* Moves the labelled run into the report; its texts go with it. */
 static bool add_labelled(struct waterfall_report *report, struct labels *labels, size_t *next)
 {
     struct waterfall_run *from = &labels->runs[*next];
-    if (!REPORT_APPEND(report->runs, report->run_count, report->run_capacity, *from))
+    if (!MEM_GROW(report->runs, report->run_capacity, report->run_count + 1))
         return false;
+    report->runs[report->run_count++] = *from;
     from->label = from->config = (struct text){0};
     (*next)++;
     return true;
@@ -238,7 +242,7 @@ static bool assign_jobs(struct waterfall_report *report, struct labels *labels, 
     return true;
 }
 
-/* ---- Devices ---- */
+/* --- Devices ---------------------------------------------------------------------------------- */
 
 enum { WORKERS_MAX = 1024 };
 
@@ -267,8 +271,8 @@ static void learn_setup(const struct waterfall_log *log, size_t *next, uint32_t 
         }
         if (event->kind == TRACE_ENGINE_START) {
             setup->config = strings_get(&log->strings, event->text);
-            setup->workers_per_device = detail_number(setup->config, "workers_per_device");
-            setup->synth_workers = detail_number(setup->config, "synth_workers");
+            setup->workers_per_device = waterfall_log_detail(setup->config, "workers_per_device");
+            setup->synth_workers = waterfall_log_detail(setup->config, "synth_workers");
         }
     }
 }
@@ -335,7 +339,7 @@ static bool place_run(struct waterfall_report *report, struct waterfall_run *run
     return !run->config.failed;
 }
 
-static bool place_devices(struct waterfall_report *report, const struct waterfall_options *options)
+static bool place_devices(struct waterfall_report *report, int32_t workers_per_device)
 {
     struct setup setup = {0};
     size_t next = 0;
@@ -349,13 +353,13 @@ static bool place_devices(struct waterfall_report *report, const struct waterfal
         }
         if (setup.workers_per_device > 0 && setup.workers_per_device <= WORKERS_MAX)
             workers = (int32_t)setup.workers_per_device;
-        if (options && options->workers_per_device > 0)
-            workers = options->workers_per_device;
+        if (workers_per_device > 0)
+            workers = workers_per_device;
         if (!place_run(report, run, &setup, workers, &top_guess))
             return false;
     }
     for (size_t i = 0; i < report->unpaired_count; i++)
-        if (report->unpaired[i].job != NO_JOB)
+        if (report->unpaired[i].job != WATERFALL_NO_JOB)
             report->runs[report->jobs[report->unpaired[i].job].run].unpaired++;
     for (size_t r = 0; r < report->run_count; r++) {
         struct waterfall_run *run = &report->runs[r];
@@ -364,21 +368,22 @@ static bool place_devices(struct waterfall_report *report, const struct waterfal
                      report->log->ordered;
     }
     return top_guess == 0 ||
-           report_warn(report,
-                       "the log does not say which worker drives which device: %d workers "
-                       "a device are assumed (--workers-per-device)",
-                       workers);
+           waterfall_report_warn(
+               report,
+               "the log does not say which worker drives which device: %d workers "
+               "a device are assumed (--workers-per-device)",
+               workers);
 }
 
-enum cuzk_status report_find_runs(struct waterfall_report *report,
-                                  const struct waterfall_options *options, struct cuzk_error *err)
+enum cuzk_status runs_separate(struct waterfall_report *report, int64_t gap_us,
+                               int32_t workers_per_device, struct cuzk_error *err)
 {
-    int64_t gap_us = options && options->gap_us > 0 ? options->gap_us : DEFAULT_GAP_US;
     struct labels labels = {0};
     TRY(dissolve_requests(report, err));
     TRY(order_report(report, err));
-    bool ok = find_labels(report->log, &labels) && assign_jobs(report, &labels, gap_us) &&
-              place_devices(report, options);
+    bool ok = find_labels(report->log, &labels) &&
+              assign_jobs(report, &labels, gap_us > 0 ? gap_us : DEFAULT_GAP_US) &&
+              place_devices(report, workers_per_device);
     for (size_t i = 0; i < labels.count; i++) {
         text_free(&labels.runs[i].label);
         text_free(&labels.runs[i].config);

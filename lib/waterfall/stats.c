@@ -1,5 +1,5 @@
 /* Distributions of a run's durations, and Little's law. */
-#include "waterfall/report.h"
+#include "waterfall/stats.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -19,7 +19,7 @@ static int64_t percentile(const int64_t *sorted, size_t count, unsigned percent)
     return sorted[rank ? rank - 1 : 0];
 }
 
-static struct waterfall_distribution distribution(int64_t *values, size_t count)
+static struct waterfall_distribution measure_durations(int64_t *values, size_t count)
 {
     struct waterfall_distribution d = {.count = count};
     if (count == 0)
@@ -39,9 +39,9 @@ static struct waterfall_distribution distribution(int64_t *values, size_t count)
 
 enum pick { PICK_SYNTH, PICK_CHANNEL, PICK_DEVICE };
 
-static struct waterfall_distribution of_partitions(const struct waterfall_report *report,
-                                                   const struct waterfall_run *run, enum pick pick,
-                                                   int64_t *values)
+static struct waterfall_distribution measure_partitions(const struct waterfall_report *report,
+                                                        const struct waterfall_run *run,
+                                                        enum pick pick, int64_t *values)
 {
     size_t count = 0;
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++) {
@@ -55,21 +55,21 @@ static struct waterfall_distribution of_partitions(const struct waterfall_report
                                                      : p->gpu_end_us - p->gpu_start_us;
         }
     }
-    return distribution(values, count);
+    return measure_durations(values, count);
 }
 
-static struct waterfall_distribution of_jobs(const struct waterfall_report *report,
-                                             const struct waterfall_run *run, int64_t *values)
+static struct waterfall_distribution measure_jobs(const struct waterfall_report *report,
+                                                  const struct waterfall_run *run, int64_t *values)
 {
     size_t count = 0;
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++)
         if (report->jobs[j].complete)
             values[count++] = report->jobs[j].end_us - report->jobs[j].start_us;
-    return distribution(values, count);
+    return measure_durations(values, count);
 }
 
-enum cuzk_status report_measure(struct waterfall_report *report, struct waterfall_run *run,
-                                struct cuzk_error *err)
+enum cuzk_status stats_measure(const struct waterfall_report *report, struct waterfall_run *run,
+                               struct cuzk_error *err)
 {
     size_t most = run->job_count;
     size_t partitions = 0;
@@ -78,10 +78,10 @@ enum cuzk_status report_measure(struct waterfall_report *report, struct waterfal
     int64_t *values = mem_alloc(most > partitions ? most : partitions, sizeof *values);
     if (!values)
         return error_set(err, CUZK_NO_MEMORY, "no memory for a run's distributions");
-    run->wall = of_jobs(report, run, values);
-    run->synth = of_partitions(report, run, PICK_SYNTH, values);
-    run->channel = of_partitions(report, run, PICK_CHANNEL, values);
-    run->device = of_partitions(report, run, PICK_DEVICE, values);
+    run->wall = measure_jobs(report, run, values);
+    run->synth = measure_partitions(report, run, PICK_SYNTH, values);
+    run->channel = measure_partitions(report, run, PICK_CHANNEL, values);
+    run->device = measure_partitions(report, run, PICK_DEVICE, values);
     mem_free(values);
     /* Little's law: jobs there = arrival rate × time each is there. The left side is measured over
        all jobs, the right one over the complete ones, so they differ where data are missing. */

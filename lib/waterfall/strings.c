@@ -59,14 +59,12 @@ static bool grow_slots(struct waterfall_strings *strings)
     return true;
 }
 
-static bool append(struct waterfall_strings *strings, const char *bytes, size_t len)
+static bool append_string(struct waterfall_strings *strings, const char *bytes, size_t len)
 {
     if (2 * strings->count >= strings->slot_count && !grow_slots(strings))
         return false;
-    void *offsets = strings->offsets;
-    if (!mem_reserve(&offsets, &strings->capacity, strings->count + 1, sizeof *strings->offsets))
+    if (!MEM_GROW(strings->offsets, strings->capacity, strings->count + 1))
         return false;
-    strings->offsets = offsets;
     size_t offset = strings->bytes.len;
     text_add_bytes(&strings->bytes, bytes, len);
     text_add_bytes(&strings->bytes, "", 1);
@@ -80,11 +78,11 @@ static bool append(struct waterfall_strings *strings, const char *bytes, size_t 
 
 bool strings_add(struct waterfall_strings *strings, const char *bytes, size_t len, uint32_t *index)
 {
-    if (strings->count == 0 && !append(strings, "", 0))
+    if (strings->count == 0 && !append_string(strings, "", 0))
         return false;
     uint32_t found = *find_slot(strings, bytes, len);
     if (found == 0) {
-        if (!append(strings, bytes, len))
+        if (!append_string(strings, bytes, len))
             return false;
         found = (uint32_t)strings->count;
     }

@@ -1,13 +1,13 @@
 /* The state of the whole system over the time of a run: which devices were busy, and while one was
    idle, why. The run's events become edges that raise or lower counters; between two edges nothing
    changes, so each such stretch of an idle device has one cause, by the rules of cause_of. */
-#include "waterfall/report.h"
+#include "waterfall/sweep.h"
 
 #include "base/check.h"
 #include "base/error.h"
 #include "base/mem.h"
 
-/* What is counted. Those before PER_DEVICE are about the whole system. */
+/* What is counted. The counters before PER_DEVICE are about the whole system. */
 enum counter {
     COUNT_JOBS,
     COUNT_ADMIT, /* RPC, JOURNAL, QUEUE */
@@ -51,11 +51,13 @@ static void add_edge(struct sweep *sweep, int64_t time_us, enum counter counter,
                      int32_t delta)
 {
     struct edge edge = {time_us, (uint16_t)counter, (uint16_t)device, delta};
-    if (!REPORT_APPEND(sweep->edges, sweep->count, sweep->capacity, edge))
+    if (MEM_GROW(sweep->edges, sweep->capacity, sweep->count + 1))
+        sweep->edges[sweep->count++] = edge;
+    else
         sweep->failed = true;
 }
 
-/* Counts one more of something from start to end, as far as that is in the run. */
+/* Counts one more of something from start to end, as far as this time is in the run. */
 static void add_span(struct sweep *sweep, int64_t start_us, int64_t end_us, enum counter counter,
                      size_t device)
 {
@@ -84,8 +86,8 @@ static int64_t first_known(int64_t a, int64_t b, int64_t c)
     return a >= 0 ? a : b >= 0 ? b : c;
 }
 
-/* The synthesis of an attempt and its way to the device. Where an event is missing the next one
-   that is known stands in; where none is known, something is lost until the job's last moment. */
+/* Adds the synthesis of an attempt and its way to the device. The next known event stands in for a
+   missing one; without any, something is lost until the job's last moment. */
 static void add_synthesis(struct sweep *sweep, const struct waterfall_partition *p, int64_t job_end)
 {
     int64_t end = first_known(p->synth_end_us, p->sent_us, p->picked_us);
@@ -164,12 +166,12 @@ static void add_phase(struct waterfall_device *device, const struct waterfall_in
             device->phase_us[i] += interval->end_us - interval->start_us;
 }
 
-/* The device of an interval: named, or by the partition that it is about. */
+/* The place of an interval's device, which the interval names or its partition does. */
 static size_t interval_device(const struct sweep *sweep, const struct waterfall_interval *interval)
 {
     if (interval->device >= 0)
         return device_place(sweep->run, interval->device);
-    if (interval->worker < 0 || interval->job == NO_JOB)
+    if (interval->worker < 0 || interval->job == WATERFALL_NO_JOB)
         return SIZE_MAX;
     const struct waterfall_job *job = &sweep->report->jobs[interval->job];
     for (size_t i = job->partitions; i < job->partitions + job->partition_count; i++)
@@ -210,8 +212,7 @@ static void add_edges(struct sweep *sweep)
     size_t partitions = 0;
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++)
         partitions += report->jobs[j].partition_count;
-    if (!report_reserve((void **)&sweep->edges, &sweep->capacity, EDGES_OF_PARTITION * partitions,
-                        sizeof *sweep->edges))
+    if (!MEM_GROW(sweep->edges, sweep->capacity, EDGES_OF_PARTITION * partitions))
         sweep->failed = true;
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++) {
         const struct waterfall_job *job = &report->jobs[j];
@@ -261,10 +262,10 @@ static void sort_edges(struct sweep *sweep)
 
 /* Why device d is idle now: the rules, in order. They go backwards through the pipeline from the
    device, because what is nearest to it is what it waits for.
-   - Parameters count as the cause when they are loaded for this device, or when a partition (picked
-     up or ready) or nothing else is there to wait for.
-   - Memory budget counts when something waits for it and not all synthesis workers are at work:
-   with all at work more memory would not help. */
+   - Parameters count as the cause when they are loaded for this device, when a partition (picked up
+     or ready) waits for them, or when nothing is being synthesized.
+   - Memory budget counts when something waits for it and not all synthesis workers are at work.
+     With all at work more memory would not help. */
 static enum waterfall_cause cause_of(const struct sweep *sweep, size_t d)
 {
     const int32_t *system = sweep->system, *device = sweep->devices[d];
@@ -307,9 +308,11 @@ static bool add_stretch(struct waterfall_device *device, int64_t start_us, int64
         last->end_us = end_us;
         return true;
     }
-    struct waterfall_stretch stretch = {start_us, end_us, cause};
-    return REPORT_APPEND(device->stretches, device->stretch_count, device->stretch_capacity,
-                         stretch);
+    if (!MEM_GROW(device->stretches, device->stretch_capacity, device->stretch_count + 1))
+        return false;
+    device->stretches[device->stretch_count++] =
+        (struct waterfall_stretch){start_us, end_us, cause};
+    return true;
 }
 
 static void add_level(struct waterfall_level *level, int32_t now, int64_t for_us)
@@ -320,7 +323,7 @@ static void add_level(struct waterfall_level *level, int32_t now, int64_t for_us
 }
 
 /* Accounts for the time between two edges, in which nothing changed. */
-static void account(struct sweep *sweep, int64_t start_us, int64_t end_us)
+static void account_stretch(struct sweep *sweep, int64_t start_us, int64_t end_us)
 {
     struct waterfall_run *run = sweep->run;
     int64_t for_us = end_us - start_us;
@@ -349,7 +352,7 @@ static void account(struct sweep *sweep, int64_t start_us, int64_t end_us)
     add_level(&run->device_level, busy, for_us);
 }
 
-static void apply(struct sweep *sweep, const struct edge *edge)
+static void apply_edge(struct sweep *sweep, const struct edge *edge)
 {
     if (edge->counter < COUNT_PER_DEVICE)
         sweep->system[edge->counter] += edge->delta;
@@ -370,7 +373,7 @@ static int32_t most_syntheses(const struct sweep *sweep)
     return most;
 }
 
-static void walk(struct sweep *sweep)
+static void walk_edges(struct sweep *sweep)
 {
     struct waterfall_run *run = sweep->run;
     int64_t at = run->start_us;
@@ -380,12 +383,12 @@ static void walk(struct sweep *sweep)
     for (size_t i = 0; i < sweep->count && !sweep->failed; i++) {
         const struct edge *edge = &sweep->edges[i];
         if (edge->time_us > at)
-            account(sweep, at, edge->time_us);
+            account_stretch(sweep, at, edge->time_us);
         at = edge->time_us;
-        apply(sweep, edge);
+        apply_edge(sweep, edge);
     }
     if (at < run->end_us)
-        account(sweep, at, run->end_us);
+        account_stretch(sweep, at, run->end_us);
 }
 
 static void finish_levels(struct waterfall_run *run)
@@ -397,8 +400,8 @@ static void finish_levels(struct waterfall_run *run)
         levels[i]->mean = time > 0 ? levels[i]->mean / time : 0;
 }
 
-enum cuzk_status report_sweep(struct waterfall_report *report, struct waterfall_run *run,
-                              struct cuzk_error *err)
+enum cuzk_status sweep_run(struct waterfall_report *report, struct waterfall_run *run,
+                           struct cuzk_error *err)
 {
     struct sweep sweep = {.report = report, .run = run};
     sweep.devices = mem_zalloc(run->device_count, sizeof *sweep.devices);
@@ -407,7 +410,7 @@ enum cuzk_status report_sweep(struct waterfall_report *report, struct waterfall_
         add_edges(&sweep);
     if (!sweep.failed) {
         sort_edges(&sweep);
-        walk(&sweep);
+        walk_edges(&sweep);
         finish_levels(run);
     }
     mem_free(sweep.edges);

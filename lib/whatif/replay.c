@@ -1,11 +1,11 @@
 #include "whatif/replay.h"
 
-#include "engine/work.h"
-
-#include "whatif/sim_clock.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/pointer.h"
+#include "engine/work.h"
+#include "whatif/sim_clock.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -40,7 +40,7 @@ struct replay_work {
 
 static const char circuit[] = "replay";
 
-/* Logs can hold anything; with this no sum of times overflows. */
+/* Logs can hold anything; with these limits no sum of times overflows. */
 #define DURATION_MAX_US (UINT64_C(24) * 3600 * 1000000)
 #define ARRIVAL_MAX_US (1000 * DURATION_MAX_US)
 
@@ -49,12 +49,12 @@ static uint64_t at_most(uint64_t us, uint64_t max_us)
     return us < max_us ? us : max_us;
 }
 
-static void pass(struct replay *replay, uint64_t us, uint64_t order)
+static void pass_time(struct replay *replay, uint64_t us, uint64_t order)
 {
     sim_clock_pass(replay->clock, at_most(us, DURATION_MAX_US), order);
 }
 
-/* --- The work ---------------------------------------------------------------------- */
+/* --- The work --------------------------------------------------------------------------------- */
 
 static enum cuzk_status replay_admit(void *context, const struct request *request,
                                      char circuit_id[WORK_CIRCUIT_ID_BYTES], struct cuzk_error *err)
@@ -81,7 +81,7 @@ static enum cuzk_status replay_parse(void *context, const struct request *reques
     work->order = (uint64_t)index << 20;
     work->base.n_partitions = work->job->n_partitions;
     snprintf(work->base.circuit_id, sizeof work->base.circuit_id, "%s", circuit);
-    pass(replay, work->job->parse_us, work->order);
+    pass_time(replay, work->job->parse_us, work->order);
     *out = &work->base;
     return CUZK_OK;
 }
@@ -98,14 +98,17 @@ static enum cuzk_status replay_synthesize(struct work *base, struct loaded *load
 {
     (void)loaded;
     (void)err;
-    struct replay_work *work = (struct replay_work *)(void *)base;
+    struct replay_work *work = CONTAINER_OF(base, struct replay_work, base);
     struct replay *replay = work->replay;
     const struct replay_partition *p = partition_of(work, span->partition);
+    const uint64_t order = work->order + span->partition;
     double us = (double)at_most(p->synth_us, DURATION_MAX_US);
+    if (replay->plan->growth > 0)
+        sim_clock_take_turn(replay->clock, order); /* its length depends on its place */
     unsigned level = atomic_fetch_add(&replay->synthesizing, 1) + 1;
     if (replay->plan->growth > 0 && p->synth_level >= 1)
         us *= pow(level / p->synth_level, replay->plan->growth);
-    pass(replay, (uint64_t)fmin(us, (double)DURATION_MAX_US), work->order + span->partition);
+    pass_time(replay, (uint64_t)fmin(us, (double)DURATION_MAX_US), order);
     atomic_fetch_sub(&replay->synthesizing, 1);
     *witness = work;
     return CUZK_OK;
@@ -117,13 +120,13 @@ static void replay_witness_free(void *witness)
 }
 
 static enum cuzk_status replay_prove(struct work *base, struct loaded *loaded, void *witness,
-                                     const struct work_span *span, uint8_t proof[WORK_PROOF_BYTES],
+                                     const struct work_span *span, uint8_t proof[CUZK_PROOF_BYTES],
                                      uint64_t *device_ns, struct cuzk_error *err)
 {
     (void)loaded;
     (void)witness;
     (void)err;
-    struct replay_work *work = (struct replay_work *)(void *)base;
+    struct replay_work *work = CONTAINER_OF(base, struct replay_work, base);
     struct sim_clock *clock = work->replay->clock;
     struct sim_lock *device = &work->replay->devices[span->device];
     const struct replay_partition *p = partition_of(work, span->partition);
@@ -132,27 +135,27 @@ static enum cuzk_status replay_prove(struct work *base, struct loaded *loaded, v
     sim_clock_lock(clock, device, order);
     trace_emit(&span->scope, TRACE_LOCK_WAIT_END, -1);
     trace_emit(&span->scope, TRACE_GPU_START, -1);
-    pass(work->replay, p->device_us, order);
+    pass_time(work->replay, p->device_us, order);
     *device_ns = (uint64_t)p->device_us * 1000;
     trace_emit(&span->scope, TRACE_GPU_END, -1);
     sim_clock_unlock(clock, device);
     if (p->finish_us) {
         trace_emit(&span->scope, TRACE_FINISH_START, -1);
-        pass(work->replay, p->finish_us, order);
+        pass_time(work->replay, p->finish_us, order);
         trace_emit(&span->scope, TRACE_FINISH_END, -1);
     }
-    memset(proof, 0, WORK_PROOF_BYTES);
+    memset(proof, 0, CUZK_PROOF_BYTES);
     return CUZK_OK;
 }
 
 static enum cuzk_status replay_verify(struct work *base, struct loaded *loaded, unsigned partition,
-                                      const uint8_t proof[WORK_PROOF_BYTES], struct cuzk_error *err)
+                                      const uint8_t proof[CUZK_PROOF_BYTES], struct cuzk_error *err)
 {
     (void)loaded;
     (void)proof;
     (void)err;
-    struct replay_work *work = (struct replay_work *)(void *)base;
-    pass(work->replay, partition_of(work, partition)->verify_us, work->order + partition);
+    struct replay_work *work = CONTAINER_OF(base, struct replay_work, base);
+    pass_time(work->replay, partition_of(work, partition)->verify_us, work->order + partition);
     return CUZK_OK;
 }
 
@@ -162,8 +165,8 @@ static enum cuzk_status replay_verify_all(struct work *base, struct loaded *load
     (void)loaded;
     (void)proofs;
     (void)err;
-    struct replay_work *work = (struct replay_work *)(void *)base;
-    pass(work->replay, work->job->verify_us, work->order);
+    struct replay_work *work = CONTAINER_OF(base, struct replay_work, base);
+    pass_time(work->replay, work->job->verify_us, work->order);
     return CUZK_OK;
 }
 
@@ -181,7 +184,7 @@ static enum cuzk_status replay_load(void *context, const char *circuit_id, struc
         return error_set(err, CUZK_NO_MEMORY, "no memory to replay the loading of parameters");
     snprintf(loaded->circuit_id, sizeof loaded->circuit_id, "%s", circuit_id);
     loaded->devices = ~UINT64_C(0);
-    pass(replay, replay->plan->load_us, 0);
+    pass_time(replay, replay->plan->load_us, 0);
     *out = loaded;
     return CUZK_OK;
 }
@@ -198,7 +201,7 @@ static void replay_unload(struct loaded *loaded)
     mem_free(loaded);
 }
 
-/* Nothing of this leaves the replay, so its proofs may pass as verified. */
+/* No proof leaves the replay, so its proofs may pass as verified. */
 static const struct work_ops replay_ops = {
     .admit = replay_admit,
     .parse = replay_parse,
@@ -241,7 +244,7 @@ static enum cuzk_status open_engine(struct replay *replay, struct cuzk_error *er
     return engine_open(&options, &setup, &replay->engine, err);
 }
 
-/* --- The client -------------------------------------------------------------------- */
+/* --- The client ------------------------------------------------------------------------------- */
 
 static void note_result(void *context, const struct cuzk_result *result)
 {
@@ -264,7 +267,7 @@ static void decide_dues(struct replay *replay)
     }
 }
 
-/* The job that is accepted next; n_jobs: none that is decided. */
+/* The job that is accepted next; n_jobs: no job has a decided time. */
 static size_t next_job(const struct replay *replay)
 {
     size_t next = replay->plan->n_jobs;
@@ -276,7 +279,7 @@ static size_t next_job(const struct replay *replay)
     return next;
 }
 
-static enum cuzk_status submit(struct replay *replay, size_t index, struct cuzk_error *err)
+static enum cuzk_status submit_job(struct replay *replay, size_t index, struct cuzk_error *err)
 {
     char request_id[32], job_id[CUZK_JOB_ID_BYTES];
     const uint8_t *payload = (const uint8_t *)(const void *)&index;
@@ -295,21 +298,19 @@ static enum cuzk_status submit(struct replay *replay, size_t index, struct cuzk_
     return cuzk_engine_watch(replay->engine, job_id, 0, note_result, replay, NULL, err);
 }
 
-/* --- Time -------------------------------------------------------------------------- */
+/* --- Time ------------------------------------------------------------------------------------- */
 
 static enum cuzk_status add_jump(struct replay *replay, uint64_t sim_us, struct cuzk_error *err)
 {
-    void *jumps = replay->jumps;
-    if (!mem_reserve(&jumps, &replay->jumps_capacity, replay->n_jumps + 1, sizeof *replay->jumps))
+    if (!MEM_GROW(replay->jumps, replay->jumps_capacity, replay->n_jumps + 1))
         return error_set(err, CUZK_NO_MEMORY, "no memory for the replay's times");
-    replay->jumps = jumps;
     replay->jumps[replay->n_jumps++] = (struct jump){clock_now_ns(), sim_us};
     return CUZK_OK;
 }
 
-/* Waits until whoever works waits for time to pass. The second look is for what the engine only
-   does after it has answered the first one. */
-static void settle(struct replay *replay)
+/* Waits until all threads that work wait for time to pass. The second look finds what the engine
+   only does after it has answered the first one. */
+static void wait_until_calm(struct replay *replay)
 {
     for (unsigned calm = 0; calm < 2;) {
         uint64_t changes = sim_clock_changes(replay->clock);
@@ -319,14 +320,14 @@ static void settle(struct replay *replay)
 }
 
 /* One step: what is due now, or on to the next moment. */
-static enum cuzk_status step(struct replay *replay, struct cuzk_error *err)
+static enum cuzk_status take_step(struct replay *replay, struct cuzk_error *err)
 {
     decide_dues(replay);
     size_t job = next_job(replay);
     uint64_t due_us = job < replay->plan->n_jobs ? replay->due_us[job] : UINT64_MAX;
     uint64_t next_us = sim_clock_next(replay->clock);
     if (due_us <= sim_clock_now(replay->clock))
-        return submit(replay, job, err);
+        return submit_job(replay, job, err);
     if (due_us < next_us)
         next_us = due_us;
     if (next_us == UINT64_MAX)
@@ -337,19 +338,19 @@ static enum cuzk_status step(struct replay *replay, struct cuzk_error *err)
     return CUZK_OK;
 }
 
-/* So many steps make fewer events than a ring holds. */
+/* FLUSH_STEPS steps make fewer events than a ring holds. */
 enum { FLUSH_STEPS = 500, RING_EVENTS = 16384 };
 
-static enum cuzk_status drive(struct replay *replay, const char *label, struct cuzk_error *err)
+static enum cuzk_status drive_jobs(struct replay *replay, const char *label, struct cuzk_error *err)
 {
     struct trace_scope scope = TRACE_SCOPE(replay->trace, label);
     TRY(add_jump(replay, 0, err));
     replay->began_ns = clock_now_ns();
     trace_emit_at(&scope, TRACE_RUN_START, -1, replay->began_ns);
     for (size_t i = 1; atomic_load(&replay->finished) < replay->plan->n_jobs; i++) {
-        settle(replay);
+        wait_until_calm(replay);
         if (atomic_load(&replay->finished) < replay->plan->n_jobs)
-            TRY(step(replay, err));
+            TRY(take_step(replay, err));
         if (i % FLUSH_STEPS == 0)
             trace_flush(replay->trace);
     }
@@ -358,9 +359,9 @@ static enum cuzk_status drive(struct replay *replay, const char *label, struct c
     return failed ? error_set(err, CUZK_INTERNAL, "replay: %u jobs failed", failed) : CUZK_OK;
 }
 
-/* The recorded events carry real times, from which jumps tell the simulated ones. Durations that
-   the engine measured are real ones and go. */
-static void to_simulated(const struct replay *replay, struct trace_record *records, size_t n)
+/* Replaces the real times of recorded events by simulated ones, which the jumps give. Durations
+   that the engine measured are in real time and are removed. */
+static void set_simulated_times(const struct replay *replay, struct trace_record *records, size_t n)
 {
     uint64_t epoch_ns = 0;
     for (size_t i = 0; i < n && epoch_ns == 0; i++) {
@@ -377,8 +378,8 @@ static void to_simulated(const struct replay *replay, struct trace_record *recor
     }
 }
 
-static enum cuzk_status collect(struct replay *replay, struct waterfall_log *log,
-                                struct cuzk_error *err)
+static enum cuzk_status collect_log(struct replay *replay, struct waterfall_log *log,
+                                    struct cuzk_error *err)
 {
     struct trace_record *records;
     size_t n;
@@ -387,13 +388,13 @@ static enum cuzk_status collect(struct replay *replay, struct waterfall_log *log
         mem_free(records);
         return error_set(err, CUZK_INTERNAL, "replay: events were lost");
     }
-    to_simulated(replay, records, n);
+    set_simulated_times(replay, records, n);
     enum cuzk_status status = waterfall_log_add_records(log, records, n, err);
     mem_free(records);
     return status;
 }
 
-/* --- All of it --------------------------------------------------------------------- */
+/* --- All of it -------------------------------------------------------------------------------- */
 
 static enum cuzk_status open_replay(struct replay *replay, struct cuzk_error *err)
 {
@@ -420,9 +421,9 @@ enum cuzk_status replay_run(const struct replay_plan *plan, const char *label,
     struct replay replay = {.plan = plan};
     enum cuzk_status status = open_replay(&replay, err);
     if (status == CUZK_OK)
-        status = drive(&replay, label, err);
+        status = drive_jobs(&replay, label, err);
     if (status == CUZK_OK)
-        status = collect(&replay, log, err);
+        status = collect_log(&replay, log, err);
     if (replay.clock)
         sim_clock_end(replay.clock);
     cuzk_engine_close(replay.engine);

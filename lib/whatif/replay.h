@@ -1,12 +1,12 @@
-/* A run of jobs with given durations, through the engine itself: its queue, its pipeline, its
-   workers and its timeline, on simulated devices and in simulated time (whatif/sim_clock.h). What
-   is decided is decided by the code that decides in the daemon; only the time between is skipped.
- */
+/* A run of jobs with given durations through the engine itself: its queue, its pipeline, its
+   workers and its recorder, on simulated devices and in simulated time (whatif/sim_clock.h). The
+   daemon's own code makes every decision; only the time between the decisions is skipped. Private
+   to lib/whatif. */
 #ifndef WHATIF_REPLAY_H
 #define WHATIF_REPLAY_H
 
 #include "engine/pipeline.h"
-#include "waterfall/analysis.h"
+#include "waterfall/log.h"
 
 /* Durations in microseconds; more than a day counts as a day. */
 struct replay_partition {
@@ -30,10 +30,10 @@ struct replay_plan {
     size_t n_jobs;
     const struct replay_partition *partitions;
     size_t n_partitions; /* at most REPLAY_PARTITIONS_MAX */
-    unsigned in_flight;  /* a client keeps so many jobs in flight; 0: they come at arrival_us */
+    unsigned in_flight;  /* jobs that the client keeps in flight; 0: they come at arrival_us */
     uint64_t load_us;    /* to load the parameters */
-    /* c syntheses at once take c^growth times as long as one: a synthesis that begins as the c-th
-       takes synth_us × (c / synth_level)^growth. */
+    /* Each of c syntheses at once takes c^growth times as long as one alone. A synthesis that
+       begins as the c-th takes synth_us × (c / synth_level)^growth. */
     double growth;
 };
 

@@ -56,7 +56,7 @@ static void note_change(struct sim_clock *clock)
     pthread_cond_broadcast(&clock->changed);
 }
 
-/* Waits until it is let go. Called and left with the mutex held. */
+/* Waits until it is released. Called and left with the mutex held. */
 static void wait_inside(struct sim_clock *clock, struct waiter *waiter)
 {
     pthread_cond_init(&waiter->turn, NULL);
@@ -69,7 +69,7 @@ static void wait_inside(struct sim_clock *clock, struct waiter *waiter)
     pthread_cond_destroy(&waiter->turn);
 }
 
-static void let_go(struct sim_clock *clock, struct waiter *waiter)
+static void release_waiter(struct sim_clock *clock, struct waiter *waiter)
 {
     struct waiter **link = &clock->waiters;
     while (*link != waiter)
@@ -81,7 +81,7 @@ static void let_go(struct sim_clock *clock, struct waiter *waiter)
     note_change(clock);
 }
 
-/* The first of those who wait for a lock, or (NULL) for time; NULL: nobody. */
+/* The first thread that waits for a lock, or (NULL) for time; NULL: none. */
 static struct waiter *first_waiter(const struct sim_clock *clock, const struct sim_lock *lock)
 {
     struct waiter *first = NULL;
@@ -93,13 +93,24 @@ static struct waiter *first_waiter(const struct sim_clock *clock, const struct s
     return first;
 }
 
-void sim_clock_pass(struct sim_clock *clock, uint64_t us, uint64_t order)
+static void wait_for_time(struct sim_clock *clock, uint64_t us, uint64_t order)
 {
     pthread_mutex_lock(&clock->mutex);
     struct waiter waiter = {.until_us = clock->now_us + us, .order = order};
-    if (us > 0 && !clock->ended)
+    if (!clock->ended)
         wait_inside(clock, &waiter);
     pthread_mutex_unlock(&clock->mutex);
+}
+
+void sim_clock_pass(struct sim_clock *clock, uint64_t us, uint64_t order)
+{
+    if (us > 0)
+        wait_for_time(clock, us, order);
+}
+
+void sim_clock_take_turn(struct sim_clock *clock, uint64_t order)
+{
+    wait_for_time(clock, 0, order);
 }
 
 void sim_clock_lock(struct sim_clock *clock, struct sim_lock *lock, uint64_t order)
@@ -118,7 +129,7 @@ void sim_clock_unlock(struct sim_clock *clock, struct sim_lock *lock)
     struct waiter *next = first_waiter(clock, lock);
     lock->held = next != NULL;
     if (next)
-        let_go(clock, next);
+        release_waiter(clock, next);
     pthread_mutex_unlock(&clock->mutex);
 }
 
@@ -171,7 +182,7 @@ void sim_clock_advance(struct sim_clock *clock, uint64_t to_us)
     clock->now_us = to_us;
     struct waiter *first = first_waiter(clock, NULL);
     if (first && first->until_us <= to_us)
-        let_go(clock, first);
+        release_waiter(clock, first);
     pthread_mutex_unlock(&clock->mutex);
 }
 
@@ -180,6 +191,6 @@ void sim_clock_end(struct sim_clock *clock)
     pthread_mutex_lock(&clock->mutex);
     clock->ended = true;
     while (clock->waiters)
-        let_go(clock, clock->waiters);
+        release_waiter(clock, clock->waiters);
     pthread_mutex_unlock(&clock->mutex);
 }

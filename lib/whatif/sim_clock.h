@@ -1,7 +1,7 @@
-/* Simulated time, for asking what another machine would do without waiting for it. Threads that
-   work for some time, or wait for a simulated device, do it inside this clock; whoever drives the
-   clock moves it on once all of them are there. So an hour passes in seconds, in the same order on
-   an idle machine and on a busy one. */
+/* Simulated time, which passes without waiting. Threads that work for some time, or wait for a
+   simulated device, wait inside this clock. One further thread, the driver, moves the clock on once
+   all of them are inside. An hour passes in seconds, in the same order on an idle machine and on a
+   busy one. Private to lib/whatif. */
 #ifndef WHATIF_SIM_CLOCK_H
 #define WHATIF_SIM_CLOCK_H
 
@@ -17,26 +17,29 @@ struct sim_lock {
 
 /* At time 0; NULL without memory. */
 struct sim_clock *sim_clock_new(void);
-/* Nobody may be inside. NULL is allowed. */
+/* No thread may be inside. NULL is allowed. */
 void sim_clock_free(struct sim_clock *clock);
 
-/* For those who work. `order` decides who comes first of several at the same time. */
+/* For threads that work. `order` decides which of several comes first at the same time. */
 void sim_clock_pass(struct sim_clock *clock, uint64_t us, uint64_t order);
+/* Takes no time, but waits for its turn among the threads that are due now: threads that come in at
+   the same moment go on in the order of `order`, one at a time. */
+void sim_clock_take_turn(struct sim_clock *clock, uint64_t order);
 void sim_clock_lock(struct sim_clock *clock, struct sim_lock *lock, uint64_t order);
 void sim_clock_unlock(struct sim_clock *clock, struct sim_lock *lock);
 
-/* For whoever drives. Microseconds since the beginning. */
+/* For the driver. Microseconds since the beginning. */
 uint64_t sim_clock_now(struct sim_clock *clock);
-/* When the next one is through; UINT64_MAX: nobody is working. */
+/* When the next thread has spent its time; UINT64_MAX: no thread waits for time. */
 uint64_t sim_clock_next(struct sim_clock *clock);
-/* Grows whenever somebody comes in or is let go. */
+/* Grows whenever a thread comes in or is released. */
 uint64_t sim_clock_changes(struct sim_clock *clock);
-/* Are exactly n threads inside, and nothing has changed since `changes` was asked? If not, waits a
-   moment for a change. */
+/* Whether exactly n threads are inside and nothing has changed since sim_clock_changes gave
+   `changes`. If not, waits a moment for a change. */
 bool sim_clock_is_calm(struct sim_clock *clock, unsigned n, uint64_t changes);
-/* Moves on to a moment and lets go the first one who is through by then, if there is one. */
+/* Moves on to a moment and releases the first thread that has spent its time by then, if any. */
 void sim_clock_advance(struct sim_clock *clock, uint64_t to_us);
-/* Lets everybody go; from now on nothing takes time. */
+/* Releases all threads. From now on nothing takes time. */
 void sim_clock_end(struct sim_clock *clock);
 
 #endif

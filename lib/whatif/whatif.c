@@ -1,4 +1,4 @@
-#include <cuzk/whatif.h>
+#include "whatif/whatif.h"
 
 #include "whatif/replay.h"
 
@@ -6,12 +6,13 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "waterfall/analyse.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Knobs ------------------------------------------------------------------------- */
+/* --- Knobs ------------------------------------------------------------------------------------ */
 
 #define PHASE_MAP(X)                                                                               \
     X(RECEIVE, "receive")                                                                          \
@@ -36,8 +37,8 @@ static const char *const phase_names[] = {
 };
 
 struct knobs {
-    struct cuzk_whatif_settings settings; /* 0: as it was */
-    bool as_recorded;                     /* jobs=recorded */
+    struct whatif_settings settings; /* 0: as it was */
+    bool as_recorded;                /* jobs=recorded */
     double faster[PHASES];
 };
 
@@ -121,22 +122,13 @@ static enum cuzk_status parse_knobs(const char *text, struct knobs *knobs, struc
     return CUZK_OK;
 }
 
-/* --- The run as it was ------------------------------------------------------------- */
+/* --- The run as it was ------------------------------------------------------------------------ */
 
-/* The number behind "key=" in a run's details; 0: not there. */
-static unsigned detail(const char *config, const char *key)
+/* A setting in the details of a run; 0: not there. */
+static unsigned find_setting(const char *config, const char *key)
 {
-    size_t len = strlen(key);
-    for (const char *at = config; at && *at; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (strncmp(at, key, len) == 0 && at[len] == '=') {
-            uint64_t number;
-            if (!number_read(at + len + 1, &number))
-                return 0;
-            return number <= JOBS_MAX ? (unsigned)number : JOBS_MAX;
-        }
-    }
-    return 0;
+    int64_t number = waterfall_log_detail(config, key);
+    return number < 0 ? 0 : number < JOBS_MAX ? (unsigned)number : JOBS_MAX;
 }
 
 static unsigned at_least_one(unsigned value)
@@ -155,35 +147,39 @@ static double overlap_of(const struct waterfall_run *run, int32_t device)
     return 1;
 }
 
-/* Most of the time as many jobs as ever: then the client answers each end with a new request. */
-static const double closed_loop = 0.7;
+/* A mean number of jobs above this share of the highest shows a client that answers each end with a
+   new request. */
+#define CLOSED_LOOP 0.7
 
-/* The Rust cuzk does not record when a request comes. If its log shows as many jobs at work
-   as ever nearly all the time, others were waiting. */
+/* GPU spans that overlap by more than this show more than one worker on a device. */
+#define OVERLAP_OF_WORKERS 1.05
+
+/* Jobs that the client kept in flight; 0: they came by themselves. The Rust cuzk does not
+   record when a request comes: if its log shows a closed loop, all other jobs were waiting. */
 static unsigned find_in_flight(const struct waterfall_report *report,
                                const struct waterfall_run *run)
 {
     bool arrivals_known = false;
     for (size_t j = run->jobs; j < run->jobs + run->job_count; j++)
         arrivals_known |= report->jobs[j].accepted_us >= 0;
-    if (run->jobs_level.mean <= closed_loop * run->jobs_level.max)
+    if (run->jobs_level.mean <= CLOSED_LOOP * run->jobs_level.max)
         return 0;
     return arrivals_known ? run->jobs_level.max : (unsigned)run->job_count;
 }
 
 static void find_settings(const struct waterfall_report *report, const struct waterfall_run *run,
-                          struct cuzk_whatif_settings *out)
+                          struct whatif_settings *out)
 {
     const char *config = run->config.data ? run->config.data : "";
     bool overlaps = false;
     for (size_t d = 0; d < run->device_count; d++)
-        overlaps |= overlap_of(run, run->devices[d].id) > 1.05;
-    *out = (struct cuzk_whatif_settings){
-        .synthesis_workers = detail(config, "synth_workers"),
-        .lookahead = detail(config, "lookahead"),
-        .devices = detail(config, "devices"),
-        .workers_per_device = detail(config, "workers_per_device"),
-        .in_flight = detail(config, "concurrency"),
+        overlaps |= overlap_of(run, run->devices[d].id) > OVERLAP_OF_WORKERS;
+    *out = (struct whatif_settings){
+        .synthesis_workers = find_setting(config, "synth_workers"),
+        .lookahead = find_setting(config, "lookahead"),
+        .devices = find_setting(config, "devices"),
+        .workers_per_device = find_setting(config, "workers_per_device"),
+        .in_flight = find_setting(config, "concurrency"),
     };
     if (!out->synthesis_workers)
         out->synthesis_workers = at_least_one(run->synth_level.max);
@@ -197,7 +193,7 @@ static void find_settings(const struct waterfall_report *report, const struct wa
         out->in_flight = find_in_flight(report, run);
 }
 
-/* --- The plan ---------------------------------------------------------------------- */
+/* --- The plan --------------------------------------------------------------------------------- */
 
 /* Moments, in order. */
 struct moments {
@@ -237,7 +233,7 @@ static size_t count_until(const struct moments *moments, int64_t t)
     return low;
 }
 
-static uint64_t duration(int64_t start_us, int64_t end_us)
+static uint64_t duration_us(int64_t start_us, int64_t end_us)
 {
     return start_us >= 0 && end_us > start_us ? (uint64_t)(end_us - start_us) : 0;
 }
@@ -259,8 +255,8 @@ static void find_syntheses(struct draft *draft)
     qsort(draft->ends.us, draft->ends.count, sizeof *draft->ends.us, compare_moments);
 }
 
-/* All partitions have been through the device. A job that failed after that did its work all the
-   same; those of a daemon that only simulates all do. */
+/* Whether all partitions of a job have been through the device. A job that failed after that did
+   its work all the same, as all jobs of a daemon on the sim backend do. */
 static bool did_its_work(const struct waterfall_report *report, const struct waterfall_job *job)
 {
     size_t done = 0;
@@ -274,8 +270,8 @@ static bool did_its_work(const struct waterfall_report *report, const struct wat
     return done > 0 && (job->partitions_expected == 0 || done == job->partitions_expected);
 }
 
-/* The latest attempt at each partition. Spans that overlap on a device contain waiting for it, and
-   are shortened by what they overlap. */
+/* Adds the latest attempt at each partition. Spans that overlap on a device contain waiting for the
+   device, so they are shortened by their overlap. */
 static void add_partitions(struct draft *draft, const struct waterfall_job *job,
                            struct replay_job *to)
 {
@@ -285,9 +281,9 @@ static void add_partitions(struct draft *draft, const struct waterfall_job *job,
         bool latest = i + 1 == job->partition_count || p[1].index != p->index;
         if (!latest)
             continue;
-        double device_us = (double)duration(p->gpu_start_us, p->gpu_end_us);
+        double device_us = (double)duration_us(p->gpu_start_us, p->gpu_end_us);
         draft->partitions[draft->n_partitions++] = (struct replay_partition){
-            .synth_us = duration(p->synth_start_us, p->synth_end_us),
+            .synth_us = duration_us(p->synth_start_us, p->synth_end_us),
             .device_us = (uint64_t)(device_us / overlap_of(draft->run, p->device)),
             .synth_level = (double)(count_until(&draft->starts, p->synth_start_us) -
                                     count_until(&draft->ends, p->synth_start_us)),
@@ -301,7 +297,7 @@ static void add_intervals(struct draft *draft, size_t job, struct replay_job *to
     const struct waterfall_report *report = draft->report;
     for (size_t i = report->job_intervals[job]; i < report->job_intervals[job + 1]; i++) {
         const struct waterfall_interval *interval = &report->intervals[i];
-        uint64_t us = duration(interval->start_us, interval->end_us);
+        uint64_t us = duration_us(interval->start_us, interval->end_us);
         bool of_partition =
             interval->partition >= 0 && (unsigned)interval->partition < to->n_partitions;
         struct replay_partition *p =
@@ -321,8 +317,8 @@ static void add_job(struct draft *draft, size_t index)
 {
     const struct waterfall_job *job = &draft->report->jobs[index];
     struct replay_job to = {
-        .arrival_us = duration(draft->run->start_us, job->start_us),
-        .receive_us = duration(job->start_us, job->accepted_us),
+        .arrival_us = duration_us(draft->run->start_us, job->start_us),
+        .receive_us = duration_us(job->start_us, job->accepted_us),
     };
     if (!did_its_work(draft->report, job)) {
         draft->left_out++;
@@ -334,7 +330,7 @@ static void add_job(struct draft *draft, size_t index)
     draft->jobs[draft->n_jobs++] = to;
 }
 
-/* Loading of parameters is nobody's job; with several circuits their times add up. */
+/* Loading parameters belongs to no job. The times of several circuits add up. */
 static void add_loading(struct draft *draft)
 {
     const struct waterfall_report *report = draft->report;
@@ -343,7 +339,7 @@ static void add_loading(struct draft *draft)
         const struct waterfall_interval *interval = &report->intervals[i];
         if (interval->span == TRACE_SPAN_SRS_LOAD && interval->epoch == run->epoch &&
             interval->start_us >= run->start_us && interval->end_us <= run->end_us)
-            draft->load_us += duration(interval->start_us, interval->end_us);
+            draft->load_us += duration_us(interval->start_us, interval->end_us);
     }
 }
 
@@ -383,7 +379,7 @@ static void free_draft(struct draft *draft)
     mem_free(draft->walls.us);
 }
 
-static void divide(uint64_t *us, double factor)
+static void divide_time(uint64_t *us, double factor)
 {
     *us = (uint64_t)((double)*us / factor);
 }
@@ -391,24 +387,24 @@ static void divide(uint64_t *us, double factor)
 static void apply_faster(struct draft *draft, const double faster[PHASES])
 {
     for (size_t j = 0; j < draft->n_jobs; j++) {
-        divide(&draft->jobs[j].receive_us, faster[PHASE_RECEIVE]);
-        divide(&draft->jobs[j].parse_us, faster[PHASE_PARSE]);
-        divide(&draft->jobs[j].verify_us, faster[PHASE_VERIFY]);
+        divide_time(&draft->jobs[j].receive_us, faster[PHASE_RECEIVE]);
+        divide_time(&draft->jobs[j].parse_us, faster[PHASE_PARSE]);
+        divide_time(&draft->jobs[j].verify_us, faster[PHASE_VERIFY]);
     }
     for (size_t i = 0; i < draft->n_partitions; i++) {
-        divide(&draft->partitions[i].synth_us, faster[PHASE_SYNTH]);
-        divide(&draft->partitions[i].device_us, faster[PHASE_DEVICE]);
-        divide(&draft->partitions[i].finish_us, faster[PHASE_FINISH]);
-        divide(&draft->partitions[i].verify_us, faster[PHASE_VERIFY]);
+        divide_time(&draft->partitions[i].synth_us, faster[PHASE_SYNTH]);
+        divide_time(&draft->partitions[i].device_us, faster[PHASE_DEVICE]);
+        divide_time(&draft->partitions[i].finish_us, faster[PHASE_FINISH]);
+        divide_time(&draft->partitions[i].verify_us, faster[PHASE_VERIFY]);
     }
-    divide(&draft->load_us, faster[PHASE_LOAD]);
+    divide_time(&draft->load_us, faster[PHASE_LOAD]);
 }
 
-static void apply_settings(const struct knobs *knobs, const struct cuzk_whatif_settings *was,
-                           struct cuzk_whatif_settings *then)
+static void apply_settings(const struct knobs *knobs, const struct whatif_settings *was,
+                           struct whatif_settings *then)
 {
-    const struct cuzk_whatif_settings *s = &knobs->settings;
-    *then = (struct cuzk_whatif_settings){
+    const struct whatif_settings *s = &knobs->settings;
+    *then = (struct whatif_settings){
         .synthesis_workers = s->synthesis_workers ? s->synthesis_workers : was->synthesis_workers,
         .lookahead = s->lookahead ? s->lookahead : was->lookahead,
         .devices = s->devices ? s->devices : was->devices,
@@ -420,14 +416,14 @@ static void apply_settings(const struct knobs *knobs, const struct cuzk_whatif_s
     };
 }
 
-/* --- Replaying --------------------------------------------------------------------- */
+/* --- Replaying -------------------------------------------------------------------------------- */
 
-static void tell_run(const struct waterfall_run *run, struct cuzk_whatif_run *out)
+static void fill_figures(const struct waterfall_run *run, struct whatif_figures *out)
 {
     double busy = 0, time = (double)(run->end_us - run->start_us);
     for (size_t d = 0; d < run->device_count; d++)
         busy += (double)run->devices[d].busy_us;
-    *out = (struct cuzk_whatif_run){
+    *out = (struct whatif_figures){
         .wall_s = time / 1e6,
         .proofs_per_minute = time > 0 ? (double)run->complete * 60e6 / time : 0,
         .proof_p50_s = (double)run->wall.p50 / 1e6,
@@ -438,19 +434,19 @@ static void tell_run(const struct waterfall_run *run, struct cuzk_whatif_run *ou
 }
 
 /* The measured run, of the jobs that are replayed. */
-static void tell_measured(const struct draft *draft, struct cuzk_whatif_run *out)
+static void fill_measured(const struct draft *draft, struct whatif_figures *out)
 {
     const struct moments *walls = &draft->walls;
-    tell_run(draft->run, out);
+    fill_figures(draft->run, out);
     out->proofs_per_minute = out->wall_s > 0 ? (double)draft->n_jobs * 60 / out->wall_s : 0;
     out->proof_p50_s = (double)walls->us[(walls->count - 1) / 2] / 1e6;
     out->proof_p95_s = (double)walls->us[(walls->count * 95 + 99) / 100 - 1] / 1e6;
 }
 
-static enum cuzk_status replay(const struct draft *draft,
-                               const struct cuzk_whatif_settings *settings,
-                               struct cuzk_whatif_run *out, char verdict[1024],
-                               struct cuzk_error *err)
+static enum cuzk_status replay_draft(const struct draft *draft,
+                                     const struct whatif_settings *settings,
+                                     struct whatif_figures *out, char verdict[1024],
+                                     struct cuzk_error *err)
 {
     const struct waterfall_run *run = draft->run;
     const struct replay_plan plan = {
@@ -464,7 +460,7 @@ static enum cuzk_status replay(const struct draft *draft,
         .n_partitions = draft->n_partitions,
         .in_flight = settings->in_flight,
         .load_us = draft->load_us,
-        .growth = run->synth_elasticity_known ? run->synth_elasticity : 0,
+        .growth = run->synth_growth_known ? run->synth_growth : 0,
     };
     struct waterfall_log log = {0};
     struct waterfall_report report = {0};
@@ -473,7 +469,7 @@ static enum cuzk_status replay(const struct draft *draft,
         status = waterfall_analyse(&log, NULL, &report, err);
     if (status == CUZK_OK) {
         CHECK(report.run_count == 1);
-        tell_run(&report.runs[0], out);
+        fill_figures(&report.runs[0], out);
         snprintf(verdict, 1024, "%s", report.runs[0].verdict.text.data);
     }
     waterfall_report_free(&report);
@@ -481,27 +477,27 @@ static enum cuzk_status replay(const struct draft *draft,
     return status;
 }
 
-enum cuzk_status cuzk_whatif(const struct waterfall_report *report, size_t run, const char *text,
-                             struct cuzk_whatif *out, struct cuzk_error *err)
+enum cuzk_status whatif_run(const struct waterfall_report *report, size_t run, const char *text,
+                            struct whatif_answer *out, struct cuzk_error *err)
 {
     struct knobs knobs;
     struct draft draft = {.report = report, .run = &report->runs[run]};
     CHECK(run < report->run_count);
-    *out = (struct cuzk_whatif){0};
+    *out = (struct whatif_answer){0};
     TRY(parse_knobs(text, &knobs, err));
     enum cuzk_status status = make_draft(&draft, err);
     if (status == CUZK_OK) {
         out->jobs = (unsigned)draft.n_jobs;
         out->partitions = (unsigned)draft.n_partitions;
         out->left_out = draft.left_out;
-        tell_measured(&draft, &out->measured);
+        fill_measured(&draft, &out->measured);
         find_settings(report, draft.run, &out->was);
         apply_settings(&knobs, &out->was, &out->then);
-        status = replay(&draft, &out->was, &out->replayed, out->verdict, err);
+        status = replay_draft(&draft, &out->was, &out->replayed, out->verdict, err);
     }
     if (status == CUZK_OK) {
         apply_faster(&draft, knobs.faster);
-        status = replay(&draft, &out->then, &out->predicted, out->verdict, err);
+        status = replay_draft(&draft, &out->then, &out->predicted, out->verdict, err);
     }
     free_draft(&draft);
     return status;

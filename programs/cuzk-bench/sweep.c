@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "waterfall/analysis.h"
+#include "waterfall/analyse.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -102,7 +102,8 @@ static void render_runs(const struct figures *runs, size_t count, bool markdown,
         table_cell(&table, "%.3f", f->per_minute);
         if (explained && f->explained) {
             table_cell(&table, "%.0f %%", 100 * f->utilisation);
-            table_cell(&table, "%s%s", f->bottleneck, f->confidence < 0.5 ? "?" : "");
+            table_cell(&table, "%s%s", f->bottleneck,
+                       f->confidence < WATERFALL_CONFIDENT ? "?" : "");
         } else if (explained) {
             table_cell(&table, "-");
             table_cell(&table, "-");

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "rpc/http.h"
 #include "rpc/rpc.h"
-#include "waterfall/analysis.h"
+#include "waterfall/live.h"
 #include "trace/event.h"
 
 #include <cuzk/engine.h>

@@ -3,6 +3,7 @@
 #include "base/chan.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "rpc/message.h"
 
@@ -161,9 +162,11 @@ static enum cuzk_status submit(struct service *service, const Cuzk__V1__SubmitPr
     return status;
 }
 
-/* What the request's way from the last received byte to the accepted job took. */
+/* Logs who submitted the job, and records the time from the last received byte to the accepted
+   job. */
 static void note_request(const struct call_work *work, const char *job_id)
 {
+    log_info("service", "job %s submitted from %s", job_id, rpc_call_peer(work->call));
     struct trace_scope scope = TRACE_SCOPE(work->service->trace, job_id);
     trace_emit_at(&scope, TRACE_RPC_START, -1, work->received_ns);
     trace_emit(&scope, TRACE_RPC_END, -1);

@@ -6,7 +6,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/number.h"
-#include "waterfall/analysis.h"
+#include "waterfall/analyse.h"
+#include "waterfall/render.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -1,11 +1,11 @@
 #include "whatif.h"
 
-#include <cuzk/whatif.h>
+#include "whatif/whatif.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---- text ----------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 static void add_numbers(struct text *out, const char *what, unsigned was, unsigned then)
 {
@@ -49,12 +49,16 @@ static void add_wrapped(struct text *out, const char *words)
     text_add(out, "\n");
 }
 
+/* A replay that is farther off the measured throughput than this left out something that
+   matters. */
+#define REPLAY_OFF_MAX 0.1
+
 static double change(double to, double from)
 {
     return from > 0 ? to / from - 1 : 0;
 }
 
-static void add_conclusion(struct text *out, const struct cuzk_whatif *w)
+static void add_conclusion(struct text *out, const struct whatif_answer *w)
 {
     double gain = w->replayed.proofs_per_minute > 0
                       ? w->predicted.proofs_per_minute / w->replayed.proofs_per_minute
@@ -65,8 +69,9 @@ static void add_conclusion(struct text *out, const struct cuzk_whatif *w)
              "Predicted: %.2f times the throughput. The replay of the run as it was is %.1f %% off "
              "the measured throughput%s.",
              gain, 100 * fabs(off),
-             fabs(off) > 0.1 ? ": something that the replay leaves out mattered, so be careful"
-                             : "");
+             fabs(off) > REPLAY_OFF_MAX
+                 ? ": something that the replay leaves out mattered, so be careful"
+                 : "");
     text_add(out, "\n");
     add_wrapped(out, line);
     text_add(out, "\nThen: ");
@@ -76,9 +81,9 @@ static void add_conclusion(struct text *out, const struct cuzk_whatif *w)
 }
 
 static void add_text(struct text *out, const char *label, const char *knobs,
-                     const struct cuzk_whatif *w)
+                     const struct whatif_answer *w)
 {
-    const struct cuzk_whatif_run *m = &w->measured, *r = &w->replayed, *p = &w->predicted;
+    const struct whatif_figures *m = &w->measured, *r = &w->replayed, *p = &w->predicted;
     text_add(out, "%sRun %s: %u jobs, %u partitions; what if %s?\n\n", out->len ? "\n" : "", label,
              w->jobs, w->partitions, *knobs ? knobs : "nothing changes");
     text_add(out, "%-26s %14s %14s %14s\n", "", "measured", "replayed", "what if");
@@ -100,9 +105,9 @@ static void add_text(struct text *out, const char *label, const char *knobs,
     add_conclusion(out, w);
 }
 
-/* ---- JSON ----------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
-static void add_json_run(struct text *out, const char *name, const struct cuzk_whatif_run *run)
+static void add_json_run(struct text *out, const char *name, const struct whatif_figures *run)
 {
     text_add(out,
              ",\"%s\":{\"wall_s\":%.3f,\"proofs_per_minute\":%.5f,\"proof_p50_s\":%.3f,"
@@ -111,8 +116,7 @@ static void add_json_run(struct text *out, const char *name, const struct cuzk_w
              run->device_busy, run->bottleneck);
 }
 
-static void add_json_settings(struct text *out, const char *name,
-                              const struct cuzk_whatif_settings *s)
+static void add_json_settings(struct text *out, const char *name, const struct whatif_settings *s)
 {
     text_add(out,
              ",\"%s\":{\"synthesis_workers\":%u,\"lookahead\":%u,\"devices\":%u,"
@@ -121,7 +125,7 @@ static void add_json_settings(struct text *out, const char *name,
              s->in_flight);
 }
 
-static void add_json(struct text *out, const char *label, const struct cuzk_whatif *w)
+static void add_json(struct text *out, const char *label, const struct whatif_answer *w)
 {
     text_add(out, "{\"label\":");
     text_add_json(out, label);
@@ -145,10 +149,10 @@ enum cuzk_status whatif_render(const struct waterfall_report *report,
     text_add(out, "%s", json ? "{\"what_if\":[" : "");
     for (size_t i = 0; i < report->run_count; i++) {
         const char *label = report->runs[i].label.data;
-        struct cuzk_whatif answer;
+        struct whatif_answer answer;
         if (style->run && strcmp(style->run, label) != 0)
             continue;
-        enum cuzk_status status = cuzk_whatif(report, i, knobs, &answer, err);
+        enum cuzk_status status = whatif_run(report, i, knobs, &answer, err);
         if (status == CUZK_FAILED_PRECONDITION) {
             fprintf(stderr, "cuzk waterfall: %s\n", err->text);
             continue;

@@ -2,7 +2,7 @@
 #ifndef CUZK_PROGRAM_WHATIF_H
 #define CUZK_PROGRAM_WHATIF_H
 
-#include "waterfall/analysis.h"
+#include "waterfall/render.h"
 
 /* Appends the answer for each run of the report (or for those of style->run) and counts them. Runs
    without a job to replay are passed over with a line on stderr. */

@@ -6,7 +6,8 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "waterfall/analysis.h"
+#include "waterfall/analyse.h"
+#include "waterfall/render.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -33,8 +33,8 @@ static void test_derive(void **state)
     assert_ok(circuit_shape(info, &shape, &err), err);
     const struct pattern g1 = g1_pattern();
     const uint32_t n = UINT32_C(1) << shape->log2_domain;
-    struct backend_key key = {
-        .h = repeat(&g1, n - 1), .l = repeat(&g1, shape->n_aux), .n_h = n - 1, .n_l = shape->n_aux};
+    struct key_vectors key = {.v = {[KEY_H] = {repeat(&g1, n - 1), n - 1},
+                                    [KEY_L] = {repeat(&g1, shape->n_aux), shape->n_aux}}};
     const struct lagrange_points form = {
         .h = mem_alloc(n, G1_BYTES),
         .l = mem_alloc(shape->n_aux, G1_BYTES),

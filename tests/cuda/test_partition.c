@@ -167,8 +167,7 @@ static double seconds_since(uint64_t start_ns)
 
 struct worker {
     struct backend_circuit *circuit;
-    const struct witness *witness;
-    struct trace_scope scope;
+    struct backend_partition partition;
     struct backend_sums sums[RUNS_MAX];
     unsigned runs;
     enum cuzk_status status;
@@ -179,8 +178,8 @@ static void *work(void *context)
 {
     struct worker *worker = context;
     for (unsigned i = 0; i < worker->runs && worker->status == CUZK_OK; i++)
-        worker->status = backend_find("cuda")->prove(
-            worker->circuit, worker->witness, &worker->scope, &worker->sums[i], &worker->err);
+        worker->status = backend_find("cuda")->prove(worker->circuit, &worker->partition,
+                                                     &worker->sums[i], &worker->err);
     return NULL;
 }
 
@@ -202,11 +201,10 @@ static void prove_together(struct backend_circuit *circuit, const struct witness
     for (unsigned i = 0; i < n_workers; i++) {
         workers[i] = (struct worker){
             .circuit = circuit,
-            .witness = witness,
-            .scope = TRACE_SCOPE(trace, "partition"),
+            .partition = {.witness = witness, .scope = TRACE_SCOPE(trace, "partition")},
             .runs = runs,
         };
-        workers[i].scope.worker = (int32_t)i;
+        workers[i].partition.scope.worker = (int32_t)i;
         assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
     }
     for (unsigned i = 0; i < n_workers; i++)
@@ -229,7 +227,7 @@ static void prove_together(struct backend_circuit *circuit, const struct witness
     fflush(stdout);
 }
 
-static void prove_and_check(const struct shape *shape, const struct backend_key *key,
+static void prove_and_check(const struct shape *shape, const struct key_vectors *key,
                             const struct witness *witness, const struct logs *logs,
                             uint64_t budget_mib)
 {
@@ -254,7 +252,7 @@ static void prove_and_check(const struct shape *shape, const struct backend_key 
     cuda->close(device);
 }
 
-static void prove_within_budgets(const struct shape *shape, const struct backend_key *key,
+static void prove_within_budgets(const struct shape *shape, const struct key_vectors *key,
                                  const struct witness *witness, const struct logs *logs)
 {
     const char *budgets = getenv("CUZK_CUDA_BUDGET_MIB");
@@ -291,17 +289,12 @@ static void test_partition(void **state)
     logs.h = expect_h(shape, &witness, false);
     const struct pattern g1 = g1_pattern(), g2 = g2_pattern();
     const uint32_t n_h = (uint32_t)(((uint64_t)1 << shape->log2_domain) - 1);
-    struct backend_key key = {
-        .h = repeat(&g1, n_h),
-        .l = repeat(&g1, logs.n_l),
-        .a = repeat(&g1, logs.n_a),
-        .b_g1 = repeat(&g1, logs.n_b),
-        .b_g2 = repeat(&g2, logs.n_b),
-        .n_h = n_h,
-        .n_l = logs.n_l,
-        .n_a = logs.n_a,
-        .n_b_g1 = logs.n_b,
-        .n_b_g2 = logs.n_b,
+    struct key_vectors key = {
+        .v = {[KEY_H] = {repeat(&g1, n_h), n_h},
+              [KEY_L] = {repeat(&g1, logs.n_l), logs.n_l},
+              [KEY_A] = {repeat(&g1, logs.n_a), logs.n_a},
+              [KEY_B_G1] = {repeat(&g1, logs.n_b), logs.n_b},
+              [KEY_B_G2] = {repeat(&g2, logs.n_b), logs.n_b}},
     };
     prove_within_budgets(shape, &key, &witness, &logs);
     const struct fr inputs = expect_inputs(&witness);

@@ -31,20 +31,20 @@ struct work {
     struct circuit_program program;
     const struct shape *shape;
     struct witness witness;
-    uint8_t proofs[PROOFS_EACH][PROOF_BYTES];
+    uint8_t proofs[PROOFS_EACH][CUZK_PROOF_BYTES];
     struct cuzk_error err;
     enum cuzk_status status;
 };
 
 static enum cuzk_status prove_one(struct work *work, uint8_t *bytes)
 {
-    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
+    const struct backend_partition partition = {.witness = &work->witness};
     struct blinding blinding;
     struct proof proof;
     setup_dev_scalar(&blinding.r, "test-r");
     setup_dev_scalar(&blinding.s, "test-s");
-    TRY(prove_partition(work->backend, work->circuit, work->vk, &work->witness, &blinding, &scope,
-                        &proof, NULL, &work->err));
+    TRY(prove_partition(work->backend, work->circuit, work->vk, &partition, &blinding, &proof, NULL,
+                        &work->err));
     proof_encode(bytes, &proof);
     return CUZK_OK;
 }
@@ -72,7 +72,7 @@ static void prove_on(const struct work *const circuits[], unsigned n_circuits, c
     for (unsigned i = 0; i < n; i++) {
         assert_ok(works[i].status, works[i].err);
         for (unsigned k = 0; k < PROOFS_EACH; k++)
-            assert_hex_equal(works[i].proofs[k], PROOF_BYTES, hex);
+            assert_hex_equal(works[i].proofs[k], CUZK_PROOF_BYTES, hex);
     }
 }
 
@@ -83,7 +83,7 @@ static void prove_together(const struct work *work, const char *hex)
 
 /* Batches of two circuits take turns on the device. */
 static void prove_on_two_circuits(const struct work *work, struct backend_device *device,
-                                  const struct backend_key *key, const char *hex)
+                                  const struct key_vectors *key, const char *hex)
 {
     struct work other = *work;
     assert_ok(work->backend->load(device, work->shape, key, &other.circuit, &other.err), other.err);
@@ -96,7 +96,7 @@ static void prove_on_two_circuits(const struct work *work, struct backend_device
 static void fail_each_call(const struct work *work, const char *hex)
 {
     struct work again = *work;
-    uint8_t proof[PROOF_BYTES];
+    uint8_t proof[CUZK_PROOF_BYTES];
     long calls = 0;
     for (;; calls++) {
         device_fail_after(calls);
@@ -117,7 +117,7 @@ static void fail_each_call(const struct work *work, const char *hex)
 static void flip_a_bit(const struct work *work, const char *hex)
 {
     struct work again = *work;
-    uint8_t bytes[PROOF_BYTES];
+    uint8_t bytes[CUZK_PROOF_BYTES];
     struct proof proof;
     const struct fr *inputs = again.witness.inputs + 1;
     const size_t n_inputs = again.witness.n_inputs - 1;
@@ -137,7 +137,7 @@ static void flip_a_bit(const struct work *work, const char *hex)
 static void lose_the_context(const struct work *work)
 {
     struct work again = *work;
-    uint8_t bytes[PROOF_BYTES];
+    uint8_t bytes[CUZK_PROOF_BYTES];
     assert_int_equal(device_fail_kernel(again.circuit->device->stream), 0);
     for (int i = 0; i < 2; i++)
         assert_int_equal(prove_one(&again, bytes), CUZK_DEVICE_LOST);
@@ -162,7 +162,7 @@ static void lose_the_context(const struct work *work)
 #endif
 
 /* Proves within a budget. False: it is too small, which is said. */
-static bool prove_within(uint64_t budget, struct work *work, const struct backend_key *key,
+static bool prove_within(uint64_t budget, struct work *work, const struct key_vectors *key,
                          const char *hex, bool *streamed)
 {
     const struct backend_options options = {.vram_budget_bytes = budget};
@@ -185,7 +185,7 @@ static bool prove_within(uint64_t budget, struct work *work, const struct backen
 }
 
 /* Less and less memory: the same proof as long as there is enough for anything. */
-static void prove_within_budgets(struct work *work, const struct backend_key *key, const char *hex)
+static void prove_within_budgets(struct work *work, const struct key_vectors *key, const char *hex)
 {
     unsigned n_streamed = 0;
     for (uint64_t budget = UINT64_C(4) << 30;; budget = budget / 8 * 7) {
@@ -198,7 +198,7 @@ static void prove_within_budgets(struct work *work, const struct backend_key *ke
 }
 
 /* The key's Lagrange form, made on the device. */
-static void derive(const struct work *work, struct backend_key *key)
+static void derive(const struct work *work, struct key_vectors *key)
 {
     struct backend_device *device;
     struct pool *pool = pool_new(0);
@@ -247,7 +247,7 @@ static void test_porep(void **state)
     struct c1 *c1;
     struct shape *shape;
     struct params *params;
-    struct backend_key key;
+    struct key_vectors key;
     struct backend_device *device;
     size_t len;
     uint8_t *text = vector_read_or_skip("reference/porep-2k/c1.json", &len);
@@ -270,7 +270,7 @@ static void test_porep(void **state)
         pool_free(pool);
     }
     assert_ok(params_open(path, &params, &err), err);
-    params_backend_key(params, &key);
+    key = params->key;
     work.vk = &params->vk;
     prove_within_budgets(&work, &key, hex);
     derive(&work, &key);
@@ -312,12 +312,12 @@ static void test_budget(void **state)
     assert_ok(c1_check(c1, NULL, NULL, &err), err);
     struct circuit_program program = {porep_synthesize, c1_partition(c1, 0)};
     assert_ok(shape_record(&program, &shape, &err), err);
-    const struct backend_key key = {
-        .n_h = (1u << shape->log2_domain) - 1,
-        .n_l = shape->n_aux,
-        .n_a = shape->n_inputs + shape->a_dense_aux,
-        .n_b_g1 = shape->b_dense_inputs + shape->b_dense_aux,
-        .n_b_g2 = shape->b_dense_inputs + shape->b_dense_aux,
+    const struct key_vectors key = {
+        .v = {[KEY_H] = {NULL, (1u << shape->log2_domain) - 1},
+              [KEY_L] = {NULL, shape->n_aux},
+              [KEY_A] = {NULL, shape->n_inputs + shape->a_dense_aux},
+              [KEY_B_G1] = {NULL, shape->b_dense_inputs + shape->b_dense_aux},
+              [KEY_B_G2] = {NULL, shape->b_dense_inputs + shape->b_dense_aux}},
     };
     assert_ok(cuda->open(&options, 0, &device, &err), err);
     assert_int_equal(cuda->load(device, shape, &key, &circuit, &err), CUZK_RESOURCE_EXHAUSTED);

@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "gadgets/insertion.h"
 #include "gadgets/uint32.h"
+#include "oracle/check.h"
+#include "oracle/digest.h"
 
 /* --- Operands --------------------------------------------------------------------------------- */
 
@@ -123,7 +125,8 @@ static void check_use(struct use *use)
     assert_ok(cs_check(&program, &result, NULL, NULL, NULL, &aux, &err), err);
     assert_int_equal(result.unsatisfied, 0);
     assert_int_equal(use->result.value, plain_model(use));
-    /* No other values of what comes after the operands satisfy the rows: nothing is left open. */
+    /* No other values of the variables after the operands satisfy the rows: nothing is left
+       open. */
     unsigned n_operands = 0;
     for (unsigned i = 0; i < (use->operation >= CH ? 3u : 2u); i++)
         n_operands += use->kind[i] >= 2;

@@ -159,7 +159,7 @@ static void fake_witness_free(void *witness)
 }
 
 static enum cuzk_status fake_prove(struct work *base, struct loaded *loaded, void *witness,
-                                   const struct work_span *span, uint8_t proof[WORK_PROOF_BYTES],
+                                   const struct work_span *span, uint8_t proof[CUZK_PROOF_BYTES],
                                    uint64_t *device_ns, struct cuzk_error *err)
 {
     (void)loaded;
@@ -176,7 +176,7 @@ static enum cuzk_status fake_prove(struct work *base, struct loaded *loaded, voi
     pthread_mutex_unlock(&fake->lock);
     pass_gate(fake, FAKE_PROVE);
     *device_ns = clock_now_ns() - start;
-    memset(proof, 0, WORK_PROOF_BYTES);
+    memset(proof, 0, CUZK_PROOF_BYTES);
     proof[0] = (uint8_t)work->tag;
     proof[1] = (uint8_t)span->partition;
     proof[2] = status != CUZK_VERIFY_FAILED;
@@ -191,7 +191,7 @@ static bool is_good(const struct fake_work *work, unsigned partition, const uint
 }
 
 static enum cuzk_status fake_verify(struct work *base, struct loaded *loaded, unsigned partition,
-                                    const uint8_t proof[WORK_PROOF_BYTES], struct cuzk_error *err)
+                                    const uint8_t proof[CUZK_PROOF_BYTES], struct cuzk_error *err)
 {
     (void)loaded;
     struct fake_work *work = (struct fake_work *)(void *)base;
@@ -206,7 +206,7 @@ static enum cuzk_status fake_verify_all(struct work *base, struct loaded *loaded
     (void)loaded;
     struct fake_work *work = (struct fake_work *)(void *)base;
     for (unsigned p = 0; p < base->n_partitions; p++)
-        if (!is_good(work, p, proofs + (size_t)p * WORK_PROOF_BYTES))
+        if (!is_good(work, p, proofs + (size_t)p * CUZK_PROOF_BYTES))
             return error_set(err, CUZK_VERIFY_FAILED, "fake: bad proof");
     if (work->fake->verify_all_status != CUZK_OK)
         return error_set(err, work->fake->verify_all_status, "fake: bad whole");
@@ -364,10 +364,10 @@ void fake_await(struct cuzk_engine *engine, const char *job_id, uint64_t timeout
 
 bool fake_proof_is_of(const struct fake_result *result, char tag, unsigned n_partitions)
 {
-    if (result->proof_len != (size_t)n_partitions * WORK_PROOF_BYTES)
+    if (result->proof_len != (size_t)n_partitions * CUZK_PROOF_BYTES)
         return false;
     for (unsigned p = 0; p < n_partitions; p++) {
-        const uint8_t *proof = result->proof + (size_t)p * WORK_PROOF_BYTES;
+        const uint8_t *proof = result->proof + (size_t)p * CUZK_PROOF_BYTES;
         if (proof[0] != (uint8_t)tag || proof[1] != p || proof[2] != 1)
             return false;
     }

@@ -69,7 +69,7 @@ struct fake_result {
     unsigned calls;
     enum cuzk_job_outcome outcome;
     char job_id[CUZK_JOB_ID_BYTES];
-    uint8_t proof[64 * WORK_PROOF_BYTES];
+    uint8_t proof[64 * CUZK_PROOF_BYTES];
     size_t proof_len;
     struct cuzk_error error;
     uint64_t total_ms, queue_ms, synthesis_ms, device_ms;

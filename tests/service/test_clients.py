@@ -31,8 +31,8 @@ class JavaScript(unittest.TestCase):
 
 
 class Conformance(unittest.TestCase):
-    """The list must pass on both kinds of socket, also the checks of --strict; docs/conformance.md
-    explains the exceptions."""
+    """The list must pass on both kinds of socket, also the checks of --strict;
+    docs/internals/conformance.md explains the exceptions."""
 
     EXCEPTIONS = "junk.porep"
 

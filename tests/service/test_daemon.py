@@ -108,6 +108,8 @@ class OneDaemon(unittest.TestCase):
         self.assertNotEqual(first.job_id, other.job_id)
         for job in (first, other):
             self.assertTrue(job.job_id.startswith("same-id [1 2 3]"))
+            self.assertIn(f"job {job.job_id} submitted from unix:uid={os.getuid()},",
+                          self.daemon.read_log())
         # A wait that ends first says so; the job goes on.
         self.assertEqual(self.client.wait(other.job_id, timeout_ms=1).status, TIMEOUT)
         proofs = [self.client.wait(job.job_id) for job in (first, other)]

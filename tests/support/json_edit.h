@@ -1,5 +1,5 @@
-/* Changing places in a JSON text, for tests of readers: everything else stays byte for byte. Texts
-   must be JSON, and places must exist; otherwise the running test fails. */
+/* Changing one place of a JSON text, for tests of readers. Everything else stays byte for byte. The
+   text must be JSON and the place must exist; otherwise the running test fails. */
 #ifndef TESTS_JSON_EDIT_H
 #define TESTS_JSON_EDIT_H
 
@@ -23,7 +23,7 @@ char *json_copy(const char *text, const char *pointer);
 
 /* Each returns the changed text; free with mem_free. */
 char *json_replace(const char *text, const char *pointer, const char *value);
-/* Takes the item or the member (with its key) out. */
+/* Removes the item, or the member with its key. */
 char *json_remove(const char *text, const char *pointer);
 /* Adds an item to an array, or a member `"key":value` to an object, at the end. */
 char *json_append(const char *text, const char *pointer, const char *item);

@@ -1,10 +1,10 @@
-/* What is told to a progress function. */
+/* Checks the calls of a progress function. */
 #ifndef TESTS_SUPPORT_PROGRESS_H
 #define TESTS_SUPPORT_PROGRESS_H
 
 #include "support/support.h"
 
-/* The last number bounds the others: they never go back. */
+/* The calls so far; log_progress fails the running test if progress goes back. */
 struct progress_log {
     double last;
     unsigned calls;

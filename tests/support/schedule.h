@@ -1,6 +1,7 @@
-/* A small deterministic model of the proving pipeline that writes the TIMELINE log such a run would
-   leave, and knows from its own state why each device was idle at each millisecond. Tests of the
-   timeline compare what they read from the log with that. It shares no code with lib/waterfall. */
+/* A small deterministic model of the proving pipeline. It writes the TIMELINE log that such a run
+   would leave, and knows from its own state why each device was idle at each millisecond. Tests of
+   the waterfall compare its analysis of the log with that. The model shares no code with
+   lib/waterfall. */
 #ifndef TESTS_SCHEDULE_H
 #define TESTS_SCHEDULE_H
 

@@ -14,7 +14,7 @@ static inline enum cuzk_status add_text(void *context, const void *bytes, size_t
     return CUZK_OK;
 }
 
-/* Another value for the replica node of a challenge, without its path: both show. */
+/* Changes the replica node of a challenge without changing its path, so that the check finds it. */
 static inline void spoil(struct sparse_sector *sector, unsigned partition, unsigned challenge)
 {
     struct sparse_level *leaves = &sector->tree_r.level[0];

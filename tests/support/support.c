@@ -37,15 +37,15 @@ static uint8_t *read_through(const char *program, const char *path, size_t *len)
     snprintf(command, sizeof command, "%s -dc '%s'", program, path);
     FILE *pipe = popen(command, "r");
     assert_non_null(pipe);
-    void *data = NULL;
+    uint8_t *data = NULL;
     size_t capacity = 0;
     *len = 0;
     for (size_t got = 1; got > 0; *len += got) {
-        assert_true(mem_reserve(&data, &capacity, *len + 65536, 1));
-        got = fread((uint8_t *)data + *len, 1, 65535, pipe);
+        assert_true(MEM_GROW(data, capacity, *len + 65536));
+        got = fread(data + *len, 1, 65535, pipe);
     }
     assert_int_equal(pclose(pipe), 0);
-    ((uint8_t *)data)[*len] = 0;
+    data[*len] = 0;
     return data;
 }
 

@@ -1,4 +1,4 @@
-/* What all test programs share: cmocka with its includes, and where known answers are. */
+/* What all test programs share: cmocka with its includes, and the places of known answers. */
 #ifndef TESTS_SUPPORT_H
 #define TESTS_SUPPORT_H
 
@@ -11,12 +11,13 @@
 
 #include <cuzk/status.h>
 
-/* Path of a known-answer file. "vectors/…" of the project comes first, then the shared collection
-   ($CUZK_SHARED_VECTORS, else ../shared/vectors). NULL if it is in neither. The result is
-   valid until the next call from the same thread. */
+/* Path of a known-answer file: in "vectors/…" of the project, else in the shared collection
+   ($CUZK_SHARED_VECTORS, else ../shared/vectors). NULL if it is in neither. The result is valid
+   until the next call from the same thread. */
 const char *vector_path(const char *name);
 
-/* As vector_path, but skips the running cmocka test, with one line that names the file. */
+/* Does what vector_path does, but where the file is absent skips the running cmocka test, with one
+   line that names the file. */
 const char *vector_path_or_skip(const char *name);
 
 /* Whole content of a known-answer file, decompressed by its ending (.xz, .gz); the running test is

@@ -1,6 +1,5 @@
-/* Bad input and its answers: every row of docs/input-checks.md, whose first part explains the
-   edits, is applied to the C1 of a real 2 KiB sector, read, checked and compared with the answer
-   there. */
+/* Bad input and its answers: every row of tests/vectors/c1-faults.md, which explains the edits, is
+   applied to the C1 of a real 2 KiB sector, read, checked and compared with the answer there. */
 #include "support/json_edit.h"
 #include "support/support.h"
 
@@ -37,7 +36,7 @@ static void read_table(struct table *table)
     uint8_t *data;
     size_t len;
     struct cuzk_error err;
-    assert_ok(file_read("docs/input-checks.md", 1 << 20, &data, &len, &err), err);
+    assert_ok(file_read("tests/vectors/c1-faults.md", 1 << 20, &data, &len, &err), err);
     table->n_rows = 0;
     char *next;
     for (char *line = (char *)data; *line; line = next) {

@@ -43,12 +43,12 @@ static void check_mutation(struct sample *sample, yajl_val mutation)
     const char *read = json_string(mutation, "read");
     struct cuzk_error err;
     struct proof proof;
-    uint8_t bytes[PROOF_BYTES];
-    if (strlen(hex) != 2 * PROOF_BYTES) { /* lengths are for whoever has the bytes */
+    uint8_t bytes[CUZK_PROOF_BYTES];
+    if (strlen(hex) != 2 * CUZK_PROOF_BYTES) { /* lengths are checked by the holder of the bytes */
         assert_true(starts_with(read, "error: expected exactly 192 bytes"));
         return;
     }
-    assert_true(hex_decode(hex, bytes, PROOF_BYTES));
+    assert_true(hex_decode(hex, bytes, CUZK_PROOF_BYTES));
     enum cuzk_status status = proof_decode(bytes, &proof, &err);
     if ((status == CUZK_OK) != (strcmp(read, "ok") == 0))
         fail_msg("%s: decoded: %d, the reference: %s", name, status == CUZK_OK, read);
@@ -78,8 +78,8 @@ static void mutated_proofs(void **state)
     yajl_val root = json_read_or_skip("reference/negative/proof-mutations.json");
     yajl_val mutations = json_member(root, "mutations");
     assert_int_equal(json_len(mutations), 39);
-    uint8_t bytes[PROOF_BYTES];
-    assert_true(hex_decode(json_string(json_at(mutations, 0), "proof"), bytes, PROOF_BYTES));
+    uint8_t bytes[CUZK_PROOF_BYTES];
+    assert_true(hex_decode(json_string(json_at(mutations, 0), "proof"), bytes, CUZK_PROOF_BYTES));
     assert_ok(proof_decode(bytes, &sample.good, &err), err);
     for (size_t i = 0; i < json_len(mutations); i++)
         check_mutation(&sample, json_at(mutations, i));
@@ -87,9 +87,9 @@ static void mutated_proofs(void **state)
     vk_free(&sample.vk);
 }
 
-/* The mutations of keys are told in words; here they are again, with our verdicts. They differ from
-   the reference's where that takes what cannot be meant: an identity in alpha_g1, and trailing
-   bytes. */
+/* The reference describes the mutations of keys in words; here they are as code, with our verdicts.
+   The verdicts differ from the reference's where the reference accepts what cannot be meant: an
+   identity in alpha_g1, and trailing bytes. */
 static void mutated_keys(void **state)
 {
     (void)state;

@@ -34,19 +34,19 @@ static void porep_2kib_bytes(void **state)
     const struct backend_options options = {0};
     struct backend_device *device;
     struct backend_circuit *loaded;
-    struct backend_key key;
-    params_backend_key(params, &key);
+    struct key_vectors key;
+    key = params->key;
     assert_ok(backend->open(&options, 0, &device, &err), err);
     assert_ok(backend->load(device, shape, &key, &loaded, &err), err);
     struct blinding blinding;
     struct proof proof;
     setup_dev_scalar(&blinding.r, "test-r");
     setup_dev_scalar(&blinding.s, "test-s");
-    struct trace_scope scope = TRACE_SCOPE(NULL, NULL);
-    assert_ok(prove_partition(backend, loaded, &params->vk, &witness, &blinding, &scope, &proof,
-                              NULL, &err),
-              err);
-    uint8_t bytes[PROOF_BYTES];
+    const struct backend_partition partition = {.witness = &witness};
+    assert_ok(
+        prove_partition(backend, loaded, &params->vk, &partition, &blinding, &proof, NULL, &err),
+        err);
+    uint8_t bytes[CUZK_PROOF_BYTES];
     proof_encode(bytes, &proof);
     hex[strcspn((char *)hex, "\r\n")] = '\0';
     assert_hex_equal(bytes, sizeof bytes, (char *)hex);

@@ -46,7 +46,7 @@ static struct seals *load_seals(void)
     const uint8_t *at = bytes + 16 + used;
     for (size_t j = 0; j < SEALS; j++) {
         assert_ok(proof_decode(at, &seals->proofs[j], &err), err);
-        at += PROOF_BYTES;
+        at += CUZK_PROOF_BYTES;
         for (size_t i = 0; i < SEAL_INPUTS; i++, at += FR_BYTES)
             read_be_element(&seals->inputs[j][i], at);
         seals->input_list[j] = seals->inputs[j];
@@ -111,10 +111,10 @@ static void network_winning_proof_verifies(void **state)
     struct cuzk_error err;
     uint8_t *bytes = vector_read_or_skip("public/fil-blst/winning32.prf", &len);
     assert_ok(proof_decode(bytes, &proof, &err), err);
-    size_t n = load_u64_be(bytes + PROOF_BYTES);
+    size_t n = load_u64_be(bytes + CUZK_PROOF_BYTES);
     assert_int_equal(n, 132);
     struct fr inputs[132];
-    const uint8_t *at = bytes + PROOF_BYTES + 8;
+    const uint8_t *at = bytes + CUZK_PROOF_BYTES + 8;
     for (size_t i = 0; i < n; i++, at += FR_BYTES)
         read_be_element(&inputs[i], at);
     assert_ok(vk_parse(at, len - (size_t)(at - bytes), true, &vk, &used, &err), err);
@@ -144,7 +144,7 @@ static void bellman_vectors_have_their_verdicts(void **state)
     yajl_val cases = json_read_or_skip("public/gnark_bellman_vectors.json");
     for (size_t k = 0; k < json_len(cases); k++) {
         yajl_val one = json_at(cases, k);
-        uint8_t key[2048], proof_bytes[PROOF_BYTES + 3], input_bytes[1024];
+        uint8_t key[2048], proof_bytes[CUZK_PROOF_BYTES + 3], input_bytes[1024];
         struct fr inputs[17];
         struct g1_affine ic[18];
         struct vk vk = {.ic = ic};
@@ -153,7 +153,7 @@ static void bellman_vectors_have_their_verdicts(void **state)
         size_t key_len = decode_base64(json_string(one, "vk"), key, sizeof key);
         size_t n = decode_base64(json_string(one, "inputs"), input_bytes, sizeof input_bytes) / 32;
         assert_int_equal(decode_base64(json_string(one, "proof"), proof_bytes, sizeof proof_bytes),
-                         PROOF_BYTES);
+                         CUZK_PROOF_BYTES);
         assert_true(n <= ARRAY_LEN(inputs));
         assert_int_equal(key_len, 336 + 48 * (n + 1));
         assert_true(g1_decode_compressed(&vk.alpha_g1, key) &&
@@ -219,11 +219,11 @@ static void ceremony_key_is_read(void **state)
     struct cuzk_error err;
     assert_ok(params_open(vector_path_or_skip("public/sapling-output.params"), &params, &err), err);
     assert_int_equal(params->vk.n_ic, 6);
-    assert_int_equal(params->h.count, 8191);
-    assert_int_equal(params->l.count, 7821);
-    assert_int_equal(params->a.count, 6298);
-    assert_int_equal(params->b_g1.count, 4850);
-    assert_int_equal(params->b_g2.count, 4850);
+    assert_int_equal(params->key.v[KEY_H].n, 8191);
+    assert_int_equal(params->key.v[KEY_L].n, 7821);
+    assert_int_equal(params->key.v[KEY_A].n, 6298);
+    assert_int_equal(params->key.v[KEY_B_G1].n, 4850);
+    assert_int_equal(params->key.v[KEY_B_G2].n, 4850);
     assert_int_equal(params->map.len - params->bytes, 52836);
     assert_ok(params_check_points(params, POINT_CHECK_SUBGROUP, NULL, &err), err);
     params_close(params);

@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "oracle/check.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,6 @@
 
 #include "backend/cpu/derive.h"
 #include "backend/cpu/query_values.h"
-#include "backend/key.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/pool.h"
@@ -24,7 +22,7 @@ struct backend_device {
 struct backend_circuit {
     struct backend_device *device;
     const struct shape *shape;
-    struct backend_key key;
+    struct key_vectors key;
     struct queries queries;
 };
 
@@ -95,7 +93,7 @@ static void cpu_unload(struct backend_circuit *circuit)
 }
 
 static enum cuzk_status cpu_load(struct backend_device *device, const struct shape *shape,
-                                 const struct backend_key *key, struct backend_circuit **out,
+                                 const struct key_vectors *key, struct backend_circuit **out,
                                  struct cuzk_error *err)
 {
     struct backend_circuit *circuit = mem_zalloc(1, sizeof *circuit);
@@ -106,7 +104,7 @@ static enum cuzk_status cpu_load(struct backend_device *device, const struct sha
     circuit->key = *key;
     enum cuzk_status status = queries_init(&circuit->queries, shape, err);
     if (status == CUZK_OK)
-        status = key_check(&circuit->key, circuit->shape, &circuit->queries, err);
+        status = key_check(&circuit->key, shape, err);
     if (status != CUZK_OK) {
         cpu_unload(circuit);
         return status;
@@ -127,25 +125,12 @@ static uint64_t cpu_bytes(const struct backend_circuit *circuit)
 
 /* --- Proving ---------------------------------------------------------------------------------- */
 
-/* A span of the timeline whose end carries its microseconds. */
-static uint64_t span_start(const struct trace_scope *scope, enum trace_kind kind)
-{
-    trace_emit(scope, kind, -1);
-    return clock_now_ns();
-}
-
-static void span_end(const struct trace_scope *scope, enum trace_kind kind, uint64_t start_ns)
-{
-    trace_emit(scope, kind, (int64_t)((clock_now_ns() - start_ns) / 1000));
-}
-
-static struct msm_terms section_terms(const struct backend_circuit *circuit, const char *name,
-                                      const uint8_t *points, uint32_t n_points)
+static struct msm_terms vector_terms(const struct backend_circuit *circuit, enum key_vector which)
 {
     return (struct msm_terms){
-        .name = name,
-        .points = points,
-        .n_points = n_points,
+        .name = key_vector_name(which),
+        .points = circuit->key.v[which].at,
+        .n_points = circuit->key.v[which].n,
         .release_pages = circuit->key.is_file_map,
     };
 }
@@ -166,14 +151,14 @@ static enum cuzk_status compute_h(const struct backend_circuit *circuit,
                            shape->log2_domain);
         goto out;
     }
-    uint64_t start = span_start(scope, TRACE_EVAL_START);
+    uint64_t start = trace_begin(scope, TRACE_SPAN_EVAL);
     status = shape_eval_rows(shape, witness, pool, a, b, domain, err);
-    span_end(scope, TRACE_EVAL_END, start);
+    trace_end_timed(scope, TRACE_SPAN_EVAL, start);
     if (status != CUZK_OK)
         goto out;
-    start = span_start(scope, TRACE_NTT_START);
+    start = trace_begin(scope, TRACE_SPAN_NTT);
     status = ntt_quotient(a, b, shape->log2_domain, NULL, pool, err);
-    span_end(scope, TRACE_NTT_END, start);
+    trace_end_timed(scope, TRACE_SPAN_NTT, start);
 out:
     mem_free(b);
     if (status != CUZK_OK) {
@@ -184,26 +169,26 @@ out:
     return status;
 }
 
-/* One sum: what of, where to, and the event of the timeline that it starts with. */
+/* One sum: its terms, where the result goes, and the span that it is recorded as. */
 struct g1_sum {
     struct msm_terms terms;
     struct g1 *out;
-    enum trace_kind start;
+    enum trace_span span;
 };
 
 struct g2_sum {
     struct msm_terms terms;
     struct g2 *out;
-    enum trace_kind start;
+    enum trace_span span;
 };
 
 static enum cuzk_status sum_g1(const struct backend_circuit *circuit,
                                const struct trace_scope *scope, const struct g1_sum *sum,
                                struct cuzk_error *err)
 {
-    const uint64_t start = span_start(scope, sum->start);
+    const uint64_t start = trace_begin(scope, sum->span);
     TRY(g1_msm(sum->out, &sum->terms, NULL, circuit->device->pool, err));
-    span_end(scope, sum->start + 1, start);
+    trace_end_timed(scope, sum->span, start);
     return CUZK_OK;
 }
 
@@ -211,9 +196,9 @@ static enum cuzk_status sum_g2(const struct backend_circuit *circuit,
                                const struct trace_scope *scope, const struct g2_sum *sum,
                                struct cuzk_error *err)
 {
-    const uint64_t start = span_start(scope, sum->start);
+    const uint64_t start = trace_begin(scope, sum->span);
     TRY(g2_msm(sum->out, &sum->terms, NULL, circuit->device->pool, err));
-    span_end(scope, sum->start + 1, start);
+    trace_end_timed(scope, sum->span, start);
     return CUZK_OK;
 }
 
@@ -221,10 +206,9 @@ static enum cuzk_status sum_h(const struct backend_circuit *circuit, const struc
                               const struct trace_scope *scope, struct g1 *out,
                               struct cuzk_error *err)
 {
-    const struct backend_key *key = &circuit->key;
-    struct g1_sum sum = {section_terms(circuit, "h", key->h, key->n_h), out, TRACE_MSM_H_START};
+    struct g1_sum sum = {vector_terms(circuit, KEY_H), out, TRACE_SPAN_MSM_H};
     sum.terms.scalars = h;
-    sum.terms.n_scalars = key->n_h;
+    sum.terms.n_scalars = circuit->key.v[KEY_H].n;
     return sum_g1(circuit, scope, &sum, err);
 }
 
@@ -258,28 +242,27 @@ static enum cuzk_status sum_witness(const struct backend_circuit *circuit,
                                     const struct witness *witness, const struct trace_scope *scope,
                                     struct backend_sums *out, struct cuzk_error *err)
 {
-    const struct backend_key *key = &circuit->key;
     const struct queries *queries = &circuit->queries;
-    struct g1_sum l = {section_terms(circuit, "l", key->l, key->n_l), &out->l, TRACE_MSM_L_START};
-    struct g1_sum a = {section_terms(circuit, "a", key->a, key->n_a), &out->a, TRACE_MSM_A_START};
-    struct g1_sum b_g1 = {section_terms(circuit, "b_g1", key->b_g1, key->n_b_g1), &out->b_g1,
-                          TRACE_MSM_B_G1_START};
-    struct g2_sum b_g2 = {section_terms(circuit, "b_g2", key->b_g2, key->n_b_g2), &out->b_g2,
-                          TRACE_MSM_B_G2_START};
+    struct g1_sum l = {vector_terms(circuit, KEY_L), &out->l, TRACE_SPAN_MSM_L};
+    struct g1_sum a = {vector_terms(circuit, KEY_A), &out->a, TRACE_SPAN_MSM_A};
+    struct g1_sum b_g1 = {vector_terms(circuit, KEY_B_G1), &out->b_g1, TRACE_SPAN_MSM_B_G1};
+    struct g2_sum b_g2 = {vector_terms(circuit, KEY_B_G2), &out->b_g2, TRACE_SPAN_MSM_B_G2};
     TRY(sum_query(circuit, &queries->l, witness, scope, &l, NULL, err));
     TRY(sum_query(circuit, &queries->a, witness, scope, &a, NULL, err));
     return sum_query(circuit, &queries->b, witness, scope, &b_g1, &b_g2, err);
 }
 
-static enum cuzk_status cpu_prove(struct backend_circuit *circuit, const struct witness *witness,
-                                  const struct trace_scope *scope, struct backend_sums *out,
-                                  struct cuzk_error *err)
+static enum cuzk_status cpu_prove(struct backend_circuit *circuit,
+                                  const struct backend_partition *partition,
+                                  struct backend_sums *out, struct cuzk_error *err)
 {
+    const struct witness *witness = partition->witness;
+    const struct trace_scope *scope = &partition->scope;
     TRY(witness_check(witness, circuit->shape, err));
-    uint64_t start = span_start(scope, TRACE_LOCK_WAIT_START);
+    const uint64_t arrived = trace_begin(scope, TRACE_SPAN_LOCK_WAIT);
     pthread_mutex_lock(&circuit->device->busy);
-    trace_emit(scope, TRACE_LOCK_WAIT_END, (int64_t)((clock_now_ns() - start) / 1000000));
-    start = span_start(scope, TRACE_GPU_START);
+    trace_end_timed(scope, TRACE_SPAN_LOCK_WAIT, arrived);
+    const uint64_t start = trace_begin(scope, TRACE_SPAN_GPU);
     struct fr *h = NULL;
     enum cuzk_status status = compute_h(circuit, witness, scope, &h, err);
     if (status == CUZK_OK) {
@@ -288,8 +271,7 @@ static enum cuzk_status cpu_prove(struct backend_circuit *circuit, const struct 
         if (status == CUZK_OK)
             status = sum_witness(circuit, witness, scope, out, err);
     }
-    out->device_ns = clock_now_ns() - start;
-    trace_emit(scope, TRACE_GPU_END, (int64_t)(out->device_ns / 1000000));
+    out->device_ns = trace_end_timed(scope, TRACE_SPAN_GPU, start);
     pthread_mutex_unlock(&circuit->device->busy);
     return status;
 }
@@ -297,7 +279,7 @@ static enum cuzk_status cpu_prove(struct backend_circuit *circuit, const struct 
 /* --- The Lagrange form ------------------------------------------------------------------------ */
 
 static enum cuzk_status cpu_derive(struct backend_device *device, const struct shape *shape,
-                                   const struct backend_key *key, const struct lagrange_points *out,
+                                   const struct key_vectors *key, const struct lagrange_points *out,
                                    backend_progress_fn *progress, void *context,
                                    struct cuzk_error *err)
 {
@@ -353,6 +335,7 @@ const struct backend backend_cpu = {
     .name = "cpu",
     .makes_proofs = true,
     .workers = 1,
+    .uses_host_memory = true,
     .count = cpu_count,
     .open = cpu_open,
     .close = cpu_close,

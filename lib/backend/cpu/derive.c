@@ -12,7 +12,7 @@ enum { TASK_POINTS = 64 };
 
 struct derivation {
     const struct shape *shape;
-    const struct backend_key *key;
+    const struct key_vectors *key;
     const struct lagrange_points *out;
     struct pool *pool;
     backend_progress_fn *progress;
@@ -32,8 +32,9 @@ struct derivation {
 };
 
 /* Runs fn(context, task) over n items, and returns what went wrong so far. */
-static enum cuzk_status run(struct derivation *d, size_t n, void (*fn)(void *context, size_t task),
-                            const char *what, struct cuzk_error *err)
+static enum cuzk_status run_tasks(struct derivation *d, size_t n,
+                                  void (*fn)(void *context, size_t task), const char *what,
+                                  struct cuzk_error *err)
 {
     pool_run(d->pool, (n + TASK_POINTS - 1) / TASK_POINTS, fn, d);
     if (d->status != CUZK_OK) {
@@ -53,7 +54,8 @@ static size_t task_end(size_t task, size_t n)
     return end < n ? end : n;
 }
 
-static void fail(struct derivation *d, enum cuzk_status status, const char *what, size_t number)
+static void note_failure(struct derivation *d, enum cuzk_status status, const char *what,
+                         size_t number)
 {
     pthread_mutex_lock(&d->lock);
     if (d->status == CUZK_OK && status == CUZK_BAD_PARAMS)
@@ -90,10 +92,10 @@ static void load_task(void *context, size_t task)
         struct g1 *to = &d->points[reverse_bits(k, d->shape->log2_domain)];
         struct g1_affine point;
         g1_set_infinity(to);
-        if (k == d->key->n_h) /* the one that the key does not have */
+        if (k == d->key->v[KEY_H].n) /* the one that the key does not have */
             break;
-        if (!g1_decode(&point, d->key->h + k * G1_BYTES, POINT_CHECK_NONE)) {
-            fail(d, CUZK_BAD_PARAMS, "h", k);
+        if (!g1_decode(&point, d->key->v[KEY_H].at + k * G1_BYTES, POINT_CHECK_NONE)) {
+            note_failure(d, CUZK_BAD_PARAMS, "h", k);
             break;
         }
         g1_from_affine(to, &point);
@@ -130,9 +132,9 @@ static void butterflies_task(void *context, size_t task)
 /* points[j] = first·Σ_k ratio^k·w^-jk·H_k */
 static enum cuzk_status transform(struct derivation *d, const char *what, struct cuzk_error *err)
 {
-    TRY(run(d, d->n, load_task, what, err));
+    TRY(run_tasks(d, d->n, load_task, what, err));
     for (d->level = 1; d->level <= d->shape->log2_domain; d->level++)
-        TRY(run(d, d->n / 2, butterflies_task, what, err));
+        TRY(run_tasks(d, d->n / 2, butterflies_task, what, err));
     return CUZK_OK;
 }
 
@@ -145,7 +147,7 @@ static void h_task(void *context, size_t task)
         struct g1_affine point;
         g1_to_affine(&point, &d->points[j]);
         if (g1_is_infinity(&d->points[j]))
-            fail(d, CUZK_INVALID_ARGUMENT, "h", j);
+            note_failure(d, CUZK_INVALID_ARGUMENT, "h", j);
         else
             g1_encode(d->out->h + j * G1_BYTES, &point);
     }
@@ -178,13 +180,14 @@ static void variables_task(void *context, size_t task)
         struct g1_affine point;
         minus_column(d, v, &sum);
         if (v >= n_inputs) {
-            if (!g1_decode(&point, d->key->l + (v - n_inputs) * G1_BYTES, POINT_CHECK_NONE)) {
-                fail(d, CUZK_BAD_PARAMS, "l", v - n_inputs);
+            if (!g1_decode(&point, d->key->v[KEY_L].at + (v - n_inputs) * G1_BYTES,
+                           POINT_CHECK_NONE)) {
+                note_failure(d, CUZK_BAD_PARAMS, "l", v - n_inputs);
                 return;
             }
             g1_add_affine(&sum, &sum, &point);
             if (g1_is_infinity(&sum)) {
-                fail(d, CUZK_INVALID_ARGUMENT, "l", v - n_inputs);
+                note_failure(d, CUZK_INVALID_ARGUMENT, "l", v - n_inputs);
                 return;
             }
         }
@@ -218,13 +221,13 @@ static enum cuzk_status derive_all(struct derivation *d, struct cuzk_error *err)
     fr_inv(&d->root, &d->root);
     fr_inv(&d->ratio, &fr_generator);
     TRY(transform(d, "h", err));
-    TRY(run(d, d->n, h_task, "h", err));
+    TRY(run_tasks(d, d->n, h_task, "h", err));
     d->ratio = fr_one;
     TRY(transform(d, "l", err));
-    return run(d, d->columns.n, variables_task, "l", err);
+    return run_tasks(d, d->columns.n, variables_task, "l", err);
 }
 
-enum cuzk_status derive_points(const struct shape *shape, const struct backend_key *key,
+enum cuzk_status derive_points(const struct shape *shape, const struct key_vectors *key,
                                const struct lagrange_points *out, struct pool *pool,
                                backend_progress_fn *progress, void *context, struct cuzk_error *err)
 {

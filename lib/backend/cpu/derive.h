@@ -10,7 +10,7 @@ struct pool;
    multiplications of points, n = 2^log2_domain: minutes for the 2 KiB PoRep, days for a 32 GiB one.
    Takes n projective points and C by columns. CUZK_BAD_PARAMS names a malformed point of the key,
    CUZK_INVALID_ARGUMENT one of h' or l' that comes out as infinity. */
-enum cuzk_status derive_points(const struct shape *shape, const struct backend_key *key,
+enum cuzk_status derive_points(const struct shape *shape, const struct key_vectors *key,
                                const struct lagrange_points *out, struct pool *pool,
                                backend_progress_fn *progress, void *context,
                                struct cuzk_error *err);

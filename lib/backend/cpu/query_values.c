@@ -1,19 +1,15 @@
 #include "backend/cpu/query_values.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/mem.h"
-
-static size_t words_of(size_t bits)
-{
-    return (bits + 63) / 64;
-}
 
 /* The bits of the dense variables, closed up, behind the inputs' zeros. */
 static void compact_bits(uint64_t *selected, const struct query *query,
                          const struct witness *witness)
 {
     size_t rank = query->n_inputs;
-    for (size_t i = 0; i < words_of(witness->n_aux); i++) {
+    for (size_t i = 0; i < bit_words(witness->n_aux); i++) {
         const uint64_t dense = query->dense ? query->dense[i] : UINT64_MAX;
         for (uint64_t set = witness->bits[i] & dense; set != 0; set &= set - 1) {
             const uint64_t below = (set & -set) - 1;
@@ -28,7 +24,7 @@ enum cuzk_status query_values_init(struct query_values *out, const struct query 
                                    const struct witness *witness, struct cuzk_error *err)
 {
     *out = (struct query_values){
-        .selected = mem_zalloc(words_of(query->n_points), sizeof *out->selected),
+        .selected = mem_zalloc(bit_words(query->n_points), sizeof *out->selected),
         .scalars = mem_alloc(query->n_scalars, sizeof *out->scalars),
     };
     if (!out->selected || !out->scalars) {
@@ -48,7 +44,7 @@ enum cuzk_status query_values_init(struct query_values *out, const struct query 
 void query_values_free(struct query_values *values, const struct query *query)
 {
     if (values->selected)
-        mem_wipe(values->selected, words_of(query->n_points) * sizeof *values->selected);
+        mem_wipe(values->selected, bit_words(query->n_points) * sizeof *values->selected);
     if (values->scalars)
         mem_wipe(values->scalars, query->n_scalars * sizeof *values->scalars);
     mem_free(values->selected);

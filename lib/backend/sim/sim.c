@@ -1,7 +1,6 @@
 #include "backend/sim/sim.h"
 
 #include "base/check.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -135,7 +134,7 @@ static void pass_time(const struct sim_timing *timing, unsigned ms, unsigned num
 }
 
 static enum cuzk_status sim_load(struct backend_device *device, const struct shape *shape,
-                                 const struct backend_key *key, struct backend_circuit **out,
+                                 const struct key_vectors *key, struct backend_circuit **out,
                                  struct cuzk_error *err)
 {
     (void)shape;
@@ -160,22 +159,19 @@ static uint64_t sim_bytes(const struct backend_circuit *circuit)
     return 0;
 }
 
-static enum cuzk_status sim_prove(struct backend_circuit *circuit, const struct witness *witness,
-                                  const struct trace_scope *scope, struct backend_sums *out,
-                                  struct cuzk_error *err)
+static enum cuzk_status sim_prove(struct backend_circuit *circuit,
+                                  const struct backend_partition *partition,
+                                  struct backend_sums *out, struct cuzk_error *err)
 {
-    (void)witness;
+    const struct trace_scope *scope = &partition->scope;
     struct backend_device *device = circuit->device;
-    uint64_t start = clock_now_ns();
-    trace_emit(scope, TRACE_LOCK_WAIT_START, -1);
+    const uint64_t arrived = trace_begin(scope, TRACE_SPAN_LOCK_WAIT);
     pthread_mutex_lock(&device->busy);
-    trace_emit(scope, TRACE_LOCK_WAIT_END, (int64_t)((clock_now_ns() - start) / 1000000));
-    start = clock_now_ns();
-    trace_emit(scope, TRACE_GPU_START, -1);
+    trace_end_timed(scope, TRACE_SPAN_LOCK_WAIT, arrived);
+    const uint64_t start = trace_begin(scope, TRACE_SPAN_GPU);
     const unsigned number = ++device->n_proved;
     pass_time(&device->timing, device->timing.prove_ms, number);
-    out->device_ns = clock_now_ns() - start;
-    trace_emit(scope, TRACE_GPU_END, (int64_t)(out->device_ns / 1000000));
+    out->device_ns = trace_end_timed(scope, TRACE_SPAN_GPU, start);
     pthread_mutex_unlock(&device->busy);
     g1_set_infinity(&out->h);
     g1_set_infinity(&out->l);

@@ -1,14 +1,16 @@
-/* A backend that computes nothing: it only takes time. For tests of the pipeline and for asking
-   what another machine would do. Its sums are not sums of anything, makes_proofs is false, and
-   nothing uses it unless it is named.
+/* A backend that computes nothing: it only takes time. It serves tests of the pipeline and
+   questions about other machines. Its sums are all infinity, makes_proofs is false, and nothing
+   uses it unless it is named.
 
-   Timing is text, "key=value,…" in any order; missing keys keep their defaults:
-     devices      1    how many devices there are, 1 … 64
-     load_ms      0    time to load a circuit
-     prove_ms     1000 time a partition occupies its device
-     jitter       0    each time varies by up to ± so many percent, 0 … 90, the same way in every
-   run fault_every  0    every so many-th partition of a device ends in CUZK_DEVICE_FAULT; 0: none
- */
+   The timing is text, "key=value,…" in any order; a missing key keeps its default:
+
+     key          default  meaning
+     devices      1        number of devices, 1 to 64
+     load_ms      0        time that loading a circuit takes
+     prove_ms     1000     time that a partition occupies its device
+     jitter       0        percentage, 0 to 90, by which each time varies up and down; the
+                           variations are the same in every run
+     fault_every  0        n: each n-th partition of a device ends in CUZK_DEVICE_FAULT; 0: none */
 #ifndef BACKEND_SIM_SIM_H
 #define BACKEND_SIM_SIM_H
 

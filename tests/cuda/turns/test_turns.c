@@ -64,7 +64,7 @@ enum cuzk_status partition_enqueue(struct backend_circuit *circuit, const struct
 }
 
 /* A slot's bits point to the name of who has it. */
-enum cuzk_status section_sum(struct backend_circuit *circuit, enum cuda_section section,
+enum cuzk_status section_sum(struct backend_circuit *circuit, enum key_vector section,
                              const uint64_t *const selected[], unsigned n_witnesses,
                              cudaStream_t stream, struct cuzk_error *err)
 {
@@ -137,12 +137,17 @@ bool device_is_lost(const struct backend_device *of)
     return false;
 }
 
-#ifdef CUZK_CUDA_FAULTS
-bool device_flip_is_due(void)
+enum cuzk_status device_download(void *to, const void *from, size_t n_bytes, cudaStream_t stream,
+                                 const char *what, struct cuzk_error *err)
 {
-    return false;
+    (void)to, (void)from, (void)n_bytes, (void)stream, (void)what, (void)err;
+    return CUZK_OK;
 }
-#endif
+
+int msm_prepare(void)
+{
+    return 0;
+}
 
 int bits_select(const uint64_t *bits, const uint64_t *density, const uint32_t *ranks,
                 uint32_t n_vars, uint32_t first_point, uint32_t n_points, uint64_t *selected,
@@ -163,7 +168,7 @@ enum cuzk_status section_check_faults(const struct points_faults *faults, const 
 }
 
 void section_finish_g1(const struct backend_circuit *circuit, const uint8_t *sums,
-                       enum cuda_section section, unsigned witness, unsigned n_witnesses,
+                       enum key_vector section, unsigned witness, unsigned n_witnesses,
                        struct g1 *out)
 {
     (void)circuit, (void)sums, (void)section, (void)witness, (void)n_witnesses;
@@ -171,7 +176,7 @@ void section_finish_g1(const struct backend_circuit *circuit, const uint8_t *sum
 }
 
 void section_finish_g2(const struct backend_circuit *circuit, const uint8_t *sums,
-                       enum cuda_section section, unsigned witness, unsigned n_witnesses,
+                       enum key_vector section, unsigned witness, unsigned n_witnesses,
                        struct g2 *out)
 {
     (void)circuit, (void)sums, (void)section, (void)witness, (void)n_witnesses;
@@ -241,7 +246,7 @@ enum cuzk_status device_memory(const struct backend_device *of, struct backend_m
 }
 
 enum cuzk_status circuit_load(struct backend_device *of, const struct shape *shape,
-                              const struct backend_key *key, struct backend_circuit **out,
+                              const struct key_vectors *key, struct backend_circuit **out,
                               struct cuzk_error *err)
 {
     (void)of, (void)shape, (void)key, (void)out;
@@ -260,7 +265,7 @@ uint64_t circuit_bytes(const struct backend_circuit *circuit)
 }
 
 enum cuzk_status derive_lagrange(struct backend_device *of, const struct shape *shape,
-                                 const struct backend_key *key, const struct lagrange_points *out,
+                                 const struct key_vectors *key, const struct lagrange_points *out,
                                  backend_progress_fn *progress, void *context,
                                  struct cuzk_error *err)
 {
@@ -279,9 +284,14 @@ enum cuzk_status sum_points(struct backend_device *of, const uint8_t *points, ui
 
 enum { NAME_WORDS = 16, SUMS_BYTES = 1024 };
 
+/* What partitions carry as the label of their scope. */
+enum labels { LABEL_OF_JOB, LABEL_OF_PARTITION, ONE_LABEL, NO_LABEL, LABELS };
+
 struct partition {
     struct backend_circuit *circuit;
-    char job[8], name[8];
+    uint64_t job; /* the letter of the name */
+    char label[8];
+    enum labels labels;
     uint64_t bits[NAME_WORDS]; /* of the witness: the name */
     pthread_t thread;
     enum cuzk_status status;
@@ -294,10 +304,10 @@ static void *prove_partition_of(void *context)
 {
     struct partition *partition = context;
     const struct witness witness = {.bits = partition->bits, .n_aux = 64};
-    const struct trace_scope scope = TRACE_SCOPE(NULL, partition->job);
+    const char *label = partition->labels == NO_LABEL ? NULL : partition->label;
+    const struct backend_partition given = {&witness, partition->job, TRACE_SCOPE(NULL, label)};
     struct backend_sums sums;
-    partition->status =
-        backend_cuda.prove(partition->circuit, &witness, &scope, &sums, &partition->err);
+    partition->status = backend_cuda.prove(partition->circuit, &given, &sums, &partition->err);
     return NULL;
 }
 
@@ -312,7 +322,7 @@ static void set_up(struct backend_circuit *circuit)
     circuit->device = &device;
     circuit->shape = &shape;
     circuit->plan.n_batch = BATCH_MAX;
-    circuit->counts.n_points[SECTION_L] = 1;
+    circuit->counts.n_points[KEY_L] = 1;
     circuit->sums_map.bytes = SUMS_BYTES;
     circuit->sums = mem_zalloc(SUMS_BYTES, 1);
     pthread_mutex_init(&circuit->lock, NULL);
@@ -358,7 +368,7 @@ static bool has_arrived(struct backend_circuit *circuit, unsigned waiting)
     unsigned n = 0;
     pthread_mutex_lock(&circuit->lock);
     const bool at_work = circuit->at_work;
-    for (const struct job *job = circuit->waiting; job; job = job->next)
+    for (const struct turn *turn = circuit->waiting; turn; turn = turn->next)
         n++;
     pthread_mutex_unlock(&circuit->lock);
     return at_work && n == waiting;
@@ -386,15 +396,20 @@ static bool have_come(struct backend_circuit *circuit, uint64_t n)
 
 /* Starts the partitions named in the list, "A0 A1 B0", one after the other: the first leads, one
    whose upload is slow waits for that. */
-static unsigned start(struct backend_circuit *circuit, const char *names, struct partition *out)
+static unsigned start_labelled(struct backend_circuit *circuit, const char *names,
+                               enum labels labels, struct partition *out)
 {
     unsigned n = 0, n_slow = 0;
     for (const char *at = names; *at; at += strspn(at, " ")) {
         struct partition *partition = &out[n];
         const size_t len = strcspn(at, " ");
-        assert_true(len < sizeof partition->name && n < PARTITIONS_MAX);
-        *partition = (struct partition){.circuit = circuit, .job = {*at}};
+        assert_true(len < sizeof partition->label && n < PARTITIONS_MAX);
+        *partition = (struct partition){.circuit = circuit, .job = (uint64_t)*at, .labels = labels};
         memcpy(partition->bits, at, len);
+        memcpy(partition->label, labels == ONE_LABEL ? "same" : at,
+               labels == ONE_LABEL            ? strlen("same")
+               : labels == LABEL_OF_PARTITION ? len
+                                              : 1);
         at += len;
         assert_int_equal(pthread_create(&partition->thread, NULL, prove_partition_of, partition),
                          0);
@@ -406,24 +421,34 @@ static unsigned start(struct backend_circuit *circuit, const char *names, struct
     return n;
 }
 
+static unsigned start(struct backend_circuit *circuit, const char *names, struct partition *out)
+{
+    return start_labelled(circuit, names, LABEL_OF_JOB, out);
+}
+
 static void join(struct partition *partitions, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
         pthread_join(partitions[i].thread, NULL);
 }
 
-static void check_batches(const char *names, const char *batches)
+static void check_labelled(const char *names, enum labels labels, const char *batches)
 {
     struct backend_circuit circuit;
     struct partition partitions[PARTITIONS_MAX];
     set_up(&circuit);
-    const unsigned n = start(&circuit, names, partitions);
+    const unsigned n = start_labelled(&circuit, names, labels, partitions);
     let_run();
     join(partitions, n);
     for (unsigned i = 0; i < n; i++)
         assert_ok(partitions[i].status, partitions[i].err);
     assert_string_equal(played.log, batches);
     tear_down(&circuit);
+}
+
+static void check_batches(const char *names, const char *batches)
+{
+    check_labelled(names, LABEL_OF_JOB, batches);
 }
 
 /* --- Tests ------------------------------------------------------------------------------------ */
@@ -455,6 +480,21 @@ static void test_a_job_stays_together(void **state)
     check_batches("A0 A1 A2 A3 A4 A5 A6 A7 C0 A8 A9", "A0 A1 A2 A3 A4 A5 A6 A7 A8 A9 | C0 | ");
     check_batches("A0 A1 A2 A3 A4 A5 A6 A7 A8 A9 Aa Ab Ac Ad",
                   "A0 A1 A2 A3 A4 A5 A6 A7 A8 A9 Aa Ab | Ac Ad | ");
+}
+
+/* Numbers tell jobs apart. Labels are for the timeline: two jobs with one label stay two jobs, and
+   partitions of one job stay together whatever their labels, or without any. */
+static void test_labels_decide_nothing(void **state)
+{
+    (void)state;
+    for (enum labels labels = LABEL_OF_JOB; labels < LABELS; labels++) {
+        check_labelled("A0 A1 A2 A3 A4 A5 A6 A7 A8 A9 B0 B1 B2 B3", labels,
+                       "A0 A1 A2 A3 A4 A5 A6 A7 A8 A9 | B0 B1 B2 B3 | ");
+        check_labelled("A0 B0 C0 D0 E0 F0 G0 H0 I0 J0", labels,
+                       "A0 B0 C0 D0 E0 F0 G0 H0 | I0 J0 | ");
+        check_labelled("A0 A1 A2 A3 A4 A5 A6 A7 C0 A8 A9", labels,
+                       "A0 A1 A2 A3 A4 A5 A6 A7 A8 A9 | C0 | ");
+    }
 }
 
 /* The order is that in which they came, whatever their uploads take. */
@@ -541,6 +581,7 @@ int main(void)
         cmocka_unit_test(test_one_job_is_one_batch),
         cmocka_unit_test(test_jobs_have_batches_of_their_own),
         cmocka_unit_test(test_a_job_stays_together),
+        cmocka_unit_test(test_labels_decide_nothing),
         cmocka_unit_test(test_slow_upload),
         cmocka_unit_test(test_one_ahead),
         cmocka_unit_test(test_failure),

@@ -15,7 +15,7 @@ struct sample {
     size_t n;
     struct fr *h, *l; /* logarithms */
     uint8_t *points;  /* all points: h, l, then the form's */
-    struct backend_key key;
+    struct key_vectors key;
     struct lagrange_points form;
 };
 
@@ -51,7 +51,8 @@ static void sample_init(struct sample *s, const struct chain *chain)
     s->form.h = l + n_l * G1_BYTES;
     s->form.l = s->form.h + s->n * G1_BYTES;
     s->form.inputs = s->form.l + n_l * G1_BYTES;
-    s->key = (struct backend_key){.h = s->points, .l = l, .n_h = (uint32_t)s->n - 1, .n_l = n_l};
+    s->key =
+        (struct key_vectors){.v = {[KEY_H] = {s->points, (uint32_t)s->n - 1}, [KEY_L] = {l, n_l}}};
 }
 
 static void sample_free(struct sample *s)
@@ -225,12 +226,12 @@ static void test_refusals(void **state)
     (void)state;
     struct sample s;
     sample_init(&s, &(struct chain){.first = 5, .rounds = 7, .n_inputs = 2});
-    s.key.n_h--;
+    s.key.v[KEY_H].n--;
     assert_refused(&s, CUZK_BAD_PARAMS, "section h has ");
-    s.key.n_h++;
-    s.key.n_l++;
+    s.key.v[KEY_H].n++;
+    s.key.v[KEY_L].n++;
     assert_refused(&s, CUZK_BAD_PARAMS, "section l has ");
-    s.key.n_l--;
+    s.key.v[KEY_L].n--;
     s.points[5 * G1_BYTES] |= 0x40;
     assert_refused(&s, CUZK_BAD_PARAMS, "section h");
     s.points[5 * G1_BYTES] ^= 0x40;

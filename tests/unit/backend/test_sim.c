@@ -47,7 +47,7 @@ static void test_device(void **state)
     (void)state;
     const struct backend *sim = backend_find("sim");
     const struct backend_options options = {.sim_timing = "devices=2,prove_ms=20,fault_every=2"};
-    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
+    const struct backend_partition partition = {.scope = TRACE_SCOPE(NULL, "job")};
     struct backend_device *device;
     struct backend_circuit *circuit;
     struct backend_sums sums;
@@ -61,11 +61,11 @@ static void test_device(void **state)
     assert_non_null(strstr(sim->describe(device), "simulated"));
     assert_ok(sim->load(device, NULL, NULL, &circuit, &err), err);
     const uint64_t start = clock_now_ns();
-    assert_ok(sim->prove(circuit, NULL, &scope, &sums, &err), err);
+    assert_ok(sim->prove(circuit, &partition, &sums, &err), err);
     assert_true(clock_now_ns() - start >= 20000000);
     assert_true(g1_is_infinity(&sums.a));
-    assert_int_equal(sim->prove(circuit, NULL, &scope, &sums, &err), CUZK_DEVICE_FAULT);
-    assert_ok(sim->prove(circuit, NULL, &scope, &sums, &err), err);
+    assert_int_equal(sim->prove(circuit, &partition, &sums, &err), CUZK_DEVICE_FAULT);
+    assert_ok(sim->prove(circuit, &partition, &sums, &err), err);
     sim->unload(circuit);
     sim->close(device);
 }

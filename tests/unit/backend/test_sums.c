@@ -9,6 +9,7 @@
 #include "backend/backend.h"
 #include "base/pool.h"
 #include "math/ntt.h"
+#include "oracle/check.h"
 
 static const char *const names[] = {"cpu", "cuda"};
 
@@ -23,7 +24,7 @@ struct sample {
     struct shape *shape;
     struct witness witness;
     uint8_t *points[5]; /* h, l, a, b_g1, b_g2 */
-    struct backend_key key;
+    struct key_vectors key;
     struct fr h, l, a, b;
 };
 
@@ -69,18 +70,18 @@ static void expect_witness_sums(struct sample *s, const struct fr *inputs, const
     assert_ok(shape_density(s->shape, &density, &err), err);
     s->l = s->a = s->b = fr_zero;
     for (uint32_t i = 0; i < s->shape->n_inputs; i++) {
-        add_term(&s->a, &inputs[i], LOG_A, &s->key.n_a);
+        add_term(&s->a, &inputs[i], LOG_A, &s->key.v[KEY_A].n);
         if (bit_at(density.b_input, i))
-            add_term(&s->b, &inputs[i], LOG_B, &s->key.n_b_g1);
+            add_term(&s->b, &inputs[i], LOG_B, &s->key.v[KEY_B_G1].n);
     }
     for (uint32_t i = 0; i < s->shape->n_aux; i++) {
-        add_term(&s->l, &aux[i], LOG_L, &s->key.n_l);
+        add_term(&s->l, &aux[i], LOG_L, &s->key.v[KEY_L].n);
         if (bit_at(density.a_aux, i))
-            add_term(&s->a, &aux[i], LOG_A, &s->key.n_a);
+            add_term(&s->a, &aux[i], LOG_A, &s->key.v[KEY_A].n);
         if (bit_at(density.b_aux, i))
-            add_term(&s->b, &aux[i], LOG_B, &s->key.n_b_g1);
+            add_term(&s->b, &aux[i], LOG_B, &s->key.v[KEY_B_G1].n);
     }
-    s->key.n_b_g2 = s->key.n_b_g1;
+    s->key.v[KEY_B_G2].n = s->key.v[KEY_B_G1].n;
     density_free(&density);
 }
 
@@ -109,8 +110,8 @@ static void expect_h(struct sample *s, struct row_values *rows, const struct fr 
         ntt_quotient(rows->a, rows->b, s->shape->log2_domain, &ntt_arith_portable, NULL, &err),
         err);
     s->h = fr_zero;
-    while (s->key.n_h < domain - 1)
-        add_term(&s->h, &rows->a[s->key.n_h], LOG_H, &s->key.n_h);
+    while (s->key.v[KEY_H].n < domain - 1)
+        add_term(&s->h, &rows->a[s->key.v[KEY_H].n], LOG_H, &s->key.v[KEY_H].n);
 }
 
 static void sample_init(struct sample *s, const struct toy *toy)
@@ -133,11 +134,11 @@ static void sample_init(struct sample *s, const struct toy *toy)
     mem_free(rows.b);
     mem_free(inputs);
     mem_free(aux);
-    s->key.h = s->points[0] = make_g1(LOG_H, s->key.n_h);
-    s->key.l = s->points[1] = make_g1(LOG_L, s->key.n_l);
-    s->key.a = s->points[2] = make_g1(LOG_A, s->key.n_a);
-    s->key.b_g1 = s->points[3] = make_g1(LOG_B, s->key.n_b_g1);
-    s->key.b_g2 = s->points[4] = make_g2(LOG_B, s->key.n_b_g2);
+    s->key.v[KEY_H].at = s->points[0] = make_g1(LOG_H, s->key.v[KEY_H].n);
+    s->key.v[KEY_L].at = s->points[1] = make_g1(LOG_L, s->key.v[KEY_L].n);
+    s->key.v[KEY_A].at = s->points[2] = make_g1(LOG_A, s->key.v[KEY_A].n);
+    s->key.v[KEY_B_G1].at = s->points[3] = make_g1(LOG_B, s->key.v[KEY_B_G1].n);
+    s->key.v[KEY_B_G2].at = s->points[4] = make_g2(LOG_B, s->key.v[KEY_B_G2].n);
 }
 
 static void sample_free(struct sample *s)
@@ -179,14 +180,15 @@ static bool setting_open(struct setting *setting, const char *name, unsigned thr
 
 static void check_sample(const struct setting *setting, const struct sample *s)
 {
-    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
     struct backend_circuit *circuit;
     struct backend_sums sums;
     struct cuzk_error err;
     assert_ok(setting->backend->load(setting->device, s->shape, &s->key, &circuit, &err), err);
     assert_true(setting->backend->bytes(circuit) > 0);
     for (unsigned i = 0; i < 2; i++) { /* a loaded circuit serves again */
-        assert_ok(setting->backend->prove(circuit, &s->witness, &scope, &sums, &err), err);
+        assert_ok(setting->backend->prove(
+                      circuit, &(struct backend_partition){.witness = &s->witness}, &sums, &err),
+                  err);
         assert_sums(setting->name, s, &sums);
     }
     setting->backend->unload(circuit);
@@ -226,8 +228,9 @@ static void test_key_must_fit(void **state)
         struct setting setting;
         if (!setting_open(&setting, names[i], 1))
             continue;
-        uint32_t *counts[] = {&sample.key.n_h, &sample.key.n_l, &sample.key.n_a, &sample.key.n_b_g1,
-                              &sample.key.n_b_g2};
+        uint32_t *counts[] = {&sample.key.v[KEY_H].n, &sample.key.v[KEY_L].n,
+                              &sample.key.v[KEY_A].n, &sample.key.v[KEY_B_G1].n,
+                              &sample.key.v[KEY_B_G2].n};
         static const char *const sections[] = {"section h ", "section l ", "section a ",
                                                "section b_g1 ", "section b_g2 "};
         for (size_t k = 0; k < ARRAY_LEN(counts); k++) {
@@ -250,7 +253,6 @@ static void test_malformed_point(void **state)
     (void)state;
     struct sample sample;
     sample_init(&sample, &(struct toy){.values = 1, .rounds = 2});
-    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
     struct setting setting;
     assert_true(setting_open(&setting, "cpu", 2));
     sample.points[0][5 * G1_BYTES] |= 0x40;
@@ -259,7 +261,9 @@ static void test_malformed_point(void **state)
     struct cuzk_error err;
     assert_ok(setting.backend->load(setting.device, sample.shape, &sample.key, &circuit, &err),
               err);
-    assert_int_equal(setting.backend->prove(circuit, &sample.witness, &scope, &sums, &err),
+    assert_int_equal(setting.backend->prove(circuit,
+                                            &(struct backend_partition){.witness = &sample.witness},
+                                            &sums, &err),
                      CUZK_BAD_PARAMS);
     assert_non_null(strstr(err.text, "section h, point 5"));
     setting.backend->unload(circuit);
@@ -275,7 +279,6 @@ static void test_witness_must_fit(void **state)
     struct sample other;
     sample_init(&sample, &(struct toy){.values = 1, .rounds = 2});
     sample_init(&other, &(struct toy){.values = 1, .rounds = 1});
-    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         struct setting setting;
         struct backend_circuit *circuit;
@@ -285,8 +288,10 @@ static void test_witness_must_fit(void **state)
             continue;
         assert_ok(setting.backend->load(setting.device, sample.shape, &sample.key, &circuit, &err),
                   err);
-        assert_int_equal(setting.backend->prove(circuit, &other.witness, &scope, &sums, &err),
-                         CUZK_INVALID_ARGUMENT);
+        assert_int_equal(
+            setting.backend->prove(circuit, &(struct backend_partition){.witness = &other.witness},
+                                   &sums, &err),
+            CUZK_INVALID_ARGUMENT);
         setting.backend->unload(circuit);
         setting.backend->close(setting.device);
     }
@@ -401,7 +406,6 @@ static void test_no_memory(void **state)
     (void)state;
     struct sample sample;
     sample_init(&sample, &(struct toy){.values = 2, .rounds = 2});
-    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
     const struct backend_options options = {.threads = 1};
     const struct backend *cpu = backend_find("cpu");
     struct terms terms;
@@ -419,7 +423,8 @@ static void test_no_memory(void **state)
         if (status == CUZK_OK)
             status = cpu->load(device, sample.shape, &sample.key, &circuit, NULL);
         if (status == CUZK_OK)
-            status = cpu->prove(circuit, &sample.witness, &scope, &sums, NULL);
+            status = cpu->prove(circuit, &(struct backend_partition){.witness = &sample.witness},
+                                &sums, NULL);
         if (status == CUZK_OK)
             status = cpu->sum(device, terms.points, terms.n, terms.scalars, &sum, NULL);
         mem_fail_after(-1);

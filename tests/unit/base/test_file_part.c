@@ -1,4 +1,4 @@
-/* Files in the making: nothing, or the whole file, whatever happens meanwhile. */
+/* Files while they are written: nothing or the whole file, whatever happens meanwhile. */
 #include "base/file.h"
 #include "base/file_part.h"
 #include "base/mem.h"
@@ -70,8 +70,8 @@ static void it_can_be_given_up(void **state)
     assert_false(exists(part));
 }
 
-/* What is left of a process that died is neither the file nor an obstacle, and none of it is in the
-   new file. */
+/* The remains of a process that died are neither the file nor an obstacle, and the new file holds
+   nothing of them. */
 static void the_death_of_its_maker_is_no_obstacle(void **state)
 {
     (void)state;
@@ -110,9 +110,9 @@ static void only_one_makes_it(void **state)
     assert_content(path, "mine", 4);
 }
 
-/* Many processes at once, each of which writes its own letter all over the file and finishes: at
-   any time the file is whole and of one of them. One that opened the name before another renamed it
-   would empty a finished file. */
+/* Many processes at once, each of which fills the file with a letter of its own and finishes: at
+   any time the file is complete and made by one of them. A process that opened the name before
+   another one renamed it would empty a finished file. */
 static void many_makers_leave_a_whole_file(void **state)
 {
     (void)state;

@@ -5,6 +5,8 @@
 #include "base/hash.h"
 #include "circuits/label.h"
 #include "circuits/porep.h"
+#include "oracle/check.h"
+#include "oracle/digest.h"
 
 #include <stdlib.h>
 

@@ -3,6 +3,7 @@
 #include "../gadgets/compare.h"
 
 #include "circuits/update.h"
+#include "oracle/digest.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* The accountant of memory, and what this process may use. */
+/* The budget of memory, and what this process may use. */
 #include "support/support.h"
 
 #include "engine/budget.h"
@@ -69,8 +69,8 @@ static void critical_jobs_have_a_reserve(void **state)
     assert_true(budget_take(&budget, BUDGET_PARTITIONS, 64 * mib, true, &hold));
 }
 
-/* Whatever is taken and given back in any order: the sum is right, the limit holds, and with all
-   partitions gone a partition of any loaded circuit fits again (so nobody waits for ever). */
+/* For any order of taking and giving back: the sum is right, the limit holds, and with all
+   partitions gone a partition of any loaded circuit fits again (so no wait is endless). */
 static void random_use_never_breaks_the_sum_or_blocks(void **state)
 {
     (void)state;
@@ -106,7 +106,7 @@ static void random_use_never_breaks_the_sum_or_blocks(void **state)
     }
 }
 
-/* --- A made-up /proc and /sys ------------------------------------------------------ */
+/* --- A made-up /proc and /sys ----------------------------------------------------------------- */
 
 static void put(const char *root, const char *folder, const char *name, const char *text)
 {
@@ -133,7 +133,7 @@ static void the_least_limit_counts(void **state)
     assert_non_null(mkdtemp(root));
     put(root, "/proc", "meminfo", "MemTotal: 67108864 kB\nMemAvailable: 33554432 kB\nSwap: 1 kB\n");
     assert_int_equal(budget_auto(root, 0), 32768 * mib);
-    /* Version 2, the limit on a group above ours (B17). */
+    /* Version 2, the limit on a group above ours. */
     put(root, "/proc/self", "cgroup", "0::/system.slice/cuzk.service\n");
     put(root, "/sys/fs/cgroup/system.slice/cuzk.service", "memory.max", "max\n");
     assert_int_equal(budget_auto(root, 0), 32768 * mib);

@@ -168,7 +168,7 @@ static bool has_ready_partition(const struct cuzk_snapshot *snapshot, const char
     return false;
 }
 
-/* B4: the device is busy with a partition of a big job; a CRITICAL one comes. */
+/* The device is busy with a partition of a big job when a CRITICAL job comes. */
 static void critical_waits_for_one_partition_only(void **state)
 {
     (void)state;
@@ -195,8 +195,8 @@ static void critical_waits_for_one_partition_only(void **state)
     assert_non_null(strstr(err.text, "limit is 1"));
     fake_hold(&fake, FAKE_VERIFY);
     submit(engine, "winpost", 'w', 1, CUZK_PRIORITY_CRITICAL, urgent);
-    /* It is synthesized although the only ordinary synthesis worker is blocked; and the big job has
-       a partition ready as well, which it passes. */
+    /* The CRITICAL job is synthesized although the only ordinary synthesis worker is blocked. It
+       passes the big job, which has a partition ready as well. */
     struct cuzk_snapshot snapshot;
     bool ready = false;
     while (!ready) {
@@ -313,7 +313,8 @@ static void cancel(struct cuzk_engine *engine, const char *id, bool expected)
     assert_int_equal(was_running, expected);
 }
 
-/* B15: cancelled in every phase; waiters are told, memory comes back, the next job runs. */
+/* A job is cancelled in each phase: its watchers are called, memory comes back, the next job
+   runs. */
 static void cancelling_works_in_every_phase(void **state)
 {
     (void)state;
@@ -397,7 +398,6 @@ static void results_expire(void **state)
     fake_destroy(&fake);
 }
 
-/* B16 */
 static void draining_finishes_what_was_asked(void **state)
 {
     (void)state;
@@ -478,7 +478,7 @@ static void memory_is_flat_over_a_thousand_jobs(void **state)
             sem_wait(&result.arrived);
         if (i != 0 && i != 999)
             continue;
-        /* Both samples are taken when the result has gone. */
+        /* Both samples are taken when no result is kept any more. */
         while (cuzk_engine_watch(engine, id, 0, fake_result_fn, &result, NULL, &err) == CUZK_OK)
             sem_wait(&result.arrived);
         assert_true(cuzk_engine_wait_idle(engine, 60000));

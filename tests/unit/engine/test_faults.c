@@ -60,8 +60,8 @@ static void count_loss(void *context, const char *why)
     ++*(unsigned *)context;
 }
 
-/* Runs a job of n_partitions where device 0 is lost; gives how often it was tried and how often the
-   loss of all devices was told. */
+/* Runs a job of n_partitions where device 0 is lost. Gives the number of tries on that device, and
+   the number of calls of devices_lost. */
 static enum cuzk_job_outcome lose_device_0(unsigned n_devices, unsigned n_partitions,
                                            unsigned *n_tries, unsigned *n_losses)
 {
@@ -82,7 +82,7 @@ static enum cuzk_job_outcome lose_device_0(unsigned n_devices, unsigned n_partit
     return result.outcome;
 }
 
-/* Others take over at once: no second try on a device that cannot work any more. */
+/* The other devices take over at once: there is no second try on a device that is lost. */
 static void a_lost_device_gets_no_more_work(void **state)
 {
     (void)state;
@@ -92,7 +92,7 @@ static void a_lost_device_gets_no_more_work(void **state)
     assert_int_equal(n_losses, 0);
 }
 
-/* Whoever opened the engine hears of it before the job has failed. */
+/* The program that opened the engine hears of it before the job has failed. */
 static void the_last_device_is_not_lost_in_silence(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void a_partition_that_is_bad_twice_fails_its_job_only(void **state)
         assert_int_equal(fake.works, 0);
         run_job(engine, 'c', 4, &result);
         assert_true(fake_proof_is_of(&result, 'c', 4));
-        /* Bad wherever it is made: that is not a device's fault. */
+        /* A proof that is bad on every device is not a device's fault. */
         for (unsigned i = 0; i < 3; i++)
             run_job(engine, 'b', 4, &result);
         assert_ok(cuzk_engine_snapshot(engine, &snapshot, &err), err);
@@ -220,7 +220,7 @@ static void the_last_device_is_never_quarantined(void **state)
     fake_destroy(&fake);
 }
 
-/* H2: a job fails at each stage, and the next one still runs. */
+/* A job fails at each stage, and the next one still runs. */
 static void a_failure_at_any_stage_leaves_nothing_behind(void **state)
 {
     (void)state;
@@ -250,8 +250,8 @@ static void a_failure_at_any_stage_leaves_nothing_behind(void **state)
     }
 }
 
-/* What the input is to blame for is told as it was found, like a fault that parsing finds; anything
-   else with the place where it happened. No failed synthesis is tried again. */
+/* A fault of the input keeps the text of the check that found it, like a fault that parsing finds.
+   Any other error gets the place where it happened. No failed synthesis is tried again. */
 static void what_a_failed_synthesis_says(void **state)
 {
     (void)state;
@@ -388,7 +388,7 @@ static void idle_circuits_make_room(void **state)
     fake_destroy(&fake);
 }
 
-/* Memory for one partition at a time: all jobs get there, in turns. */
+/* There is memory for one partition at a time: all jobs are done, in turns. */
 static void a_small_budget_only_makes_it_slower(void **state)
 {
     (void)state;

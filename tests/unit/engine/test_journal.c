@@ -1,9 +1,9 @@
-/* Jobs across deaths of the process. Each test works in a folder of its own and dies in child
- * processes. */
+/* Jobs across deaths of the process. Each test has a folder of its own, and the processes that die
+   are its children. */
 #include "support/support.h"
 #include "fake_work/fake.h"
 
-#include "engine/core.h"
+#include "engine/shared.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -62,7 +62,7 @@ static unsigned count_files(const char *ending)
     return n;
 }
 
-/* --- Dying at a given point -------------------------------------------------------- */
+/* --- Dying at a given point ------------------------------------------------------------------- */
 
 struct death {
     pthread_mutex_t lock;
@@ -80,13 +80,13 @@ static void die_at_point(void *context, const char *point)
         kill(getpid(), SIGKILL);
 }
 
-/* Submits three jobs and waits for them; tells the id of each job that was accepted. */
+/* Submits three jobs and waits for them; reports the id of each job that was accepted. */
 static void child_work(unsigned points, int report_fd)
 {
     struct fake fake;
     struct cuzk_engine *engine = open_here(&fake);
     struct death death = {PTHREAD_MUTEX_INITIALIZER, points};
-    journal_set_probe(engine->journal, die_at_point, &death);
+    journal_set_probe(engine->shared.journal, die_at_point, &death);
     char ids[3][CUZK_JOB_ID_BYTES];
     for (unsigned i = 0; i < 3; i++) {
         struct cuzk_error err;
@@ -128,7 +128,7 @@ static bool run_child(unsigned points, char ids[3][CUZK_JOB_ID_BYTES], unsigned 
     return false;
 }
 
-/* R1, B14: whatever was accepted is proved after the restart, whenever the process died. */
+/* Each accepted job is proved after the restart, at whatever point the process died. */
 static void accepted_jobs_survive_death_at_any_point(void **state)
 {
     unsigned points = 0;
@@ -189,7 +189,7 @@ static void results_are_served_after_a_restart(void **state)
     assert_non_null(strstr(result.error.text, "bad input"));
     fake_await(engine, cancelled, 0, &result);
     assert_int_equal(result.outcome, CUZK_JOB_CANCELLED);
-    /* The same request again is no new work, and numbers are never used twice. */
+    /* The same request again is no new work, and no number is used twice. */
     assert_ok(fake_submit(engine, "x", 'a', 2, 0, later, &flag, &err), err);
     assert_true(flag);
     assert_ok(fake_submit(engine, "y", 'd', 2, 0, later, &flag, &err), err);
@@ -208,7 +208,7 @@ static enum cuzk_status die_on_poison(const struct fake_taken *take, unsigned at
     return CUZK_OK;
 }
 
-/* R6: a job that takes the process down with it is set aside; the others live. */
+/* A job whose process died too often is set aside; the other jobs are done. */
 static void a_poisonous_job_is_set_aside(void **state)
 {
     (void)state;
@@ -287,7 +287,7 @@ static void orderly_restarts_do_not_count(void **state)
     close_here(engine, &fake);
 }
 
-/* B16: what was not begun stays for the next start, and who waits is told to come back. */
+/* A job that was not begun stays for the next start, and its watchers learn that. */
 static void drained_jobs_stay_in_the_journal(void **state)
 {
     (void)state;
@@ -333,7 +333,7 @@ static void a_second_process_is_refused(void **state)
     close_here(engine, &fake);
 }
 
-/* R11, B9: no room for files: new jobs are refused, the one at work ends well. */
+/* There is no room for files: new jobs are refused, and the running one ends well. */
 static void a_full_disk_refuses_new_jobs_only(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 /* The scheduler's decisions, driven with virtual time. */
 #include "support/support.h"
 
+#include "base/pointer.h"
 #include "engine/pipeline.h"
 
 #include <stdio.h>
@@ -39,7 +40,7 @@ struct model {
 
 static struct model_job *job_of(struct pipeline_job *line)
 {
-    return (struct model_job *)(void *)((char *)line - offsetof(struct model_job, line));
+    return CONTAINER_OF(line, struct model_job, line);
 }
 
 static void start(struct model *m, struct model_job *job, unsigned partition, bool proving)
@@ -49,7 +50,7 @@ static void start(struct model *m, struct model_job *job, unsigned partition, bo
         (struct event){m->now + (proving ? job->prove : job->synth), job, partition, proving};
 }
 
-/* No ready partition of a job that is served earlier is left behind by this one. */
+/* The pick does not pass a ready partition of a job that is served earlier. */
 static void check_order(const struct model *m, const struct pipeline_pick *pick)
 {
     for (size_t i = 0; i < m->pipeline.queue.len; i++) {
@@ -132,7 +133,7 @@ static void proved(struct model *m, struct model_job *job, unsigned partition)
     job->ended = m->now;
 }
 
-/* Runs everything; false if nothing can go on while jobs are left. */
+/* Runs all jobs. False: some are left and nothing can go on. */
 static bool run(struct model *m)
 {
     for (;;) {
@@ -295,7 +296,7 @@ static void a_failed_partition_goes_to_another_device(void **state)
         pipeline_proved(&pipeline, &job, 0);
         pipeline_redo(&pipeline, &job, 0);
     }
-    /* Both failed it: any will do. Quarantine leaves one, whatever happens. */
+    /* Both devices failed it, so any will do. The last device is never quarantined. */
     assert_true(pipeline_quarantine(&pipeline, 0));
     assert_false(pipeline_quarantine(&pipeline, 1));
     assert_true(pipeline_pick_synthesis(&pipeline, &pick));

@@ -133,7 +133,7 @@ static void identity_is_in_every_field(void **state)
     variants[1].kind = CUZK_SNAP;
     variants[2].sector_bytes = 4096;
     variants[3].registered_proof = 1;
-    variants[4].has_sector_number = true; /* sector 0 is not no sector */
+    variants[4].has_sector_number = true; /* sector 0 is another request than no sector */
     variants[5].has_miner_id = true;
     variants[6].partition_index = 1;
     variants[7].randomness = field;
@@ -182,7 +182,7 @@ static void a_request_comes_back_from_its_bytes(void **state)
     assert_int_equal(second->n_payloads, 2);
     assert_memory_equal(second->payloads[0].bytes, "ab", 2);
     request_release(second);
-    /* Cut anywhere, it is refused and nothing beyond it is read. */
+    /* A request that is cut anywhere is refused, and no byte beyond its end is read. */
     for (size_t len = 0; len < first->encoded_len; len++) {
         uint8_t *cut = mem_memdup(first->encoded, len);
         assert_int_not_equal(request_decode("r", 1, cut, len, &second, &err), CUZK_OK);

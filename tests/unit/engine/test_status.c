@@ -1,4 +1,4 @@
-/* What an engine tells about itself: JSON, Prometheus text, timeline. */
+/* How an engine reports its state: JSON, Prometheus text, timeline. */
 #include "support/support.h"
 #include "fake_work/fake.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <yajl/yajl_tree.h>
 
-/* A name that needs escaping wherever it goes. */
+/* A name that needs escaping in both formats. */
 static const char nasty[] = "wdpost-1000-[1 2 3],\"\\{}é";
 
 static yajl_val parse_json(const char *text)
@@ -82,7 +82,7 @@ static void status_is_json_and_says_what_happens(void **state)
     fake_open(&fake, FAKE_PROVE);
     fake_await(engine, id, 0, &result);
     assert_true(cuzk_engine_wait_idle(engine, 60000));
-    /* H10: nothing is left of a job that is over. */
+    /* Nothing is left of a job that is over. */
     text = cuzk_engine_status_json(engine);
     tree = parse_json(text);
     assert_int_equal(get(tree, "pipelines", NULL)->u.array.len, 0);
@@ -96,7 +96,7 @@ static void status_is_json_and_says_what_happens(void **state)
     fake_destroy(&fake);
 }
 
-/* --- Prometheus -------------------------------------------------------------------- */
+/* --- Prometheus ------------------------------------------------------------------------------- */
 
 static bool is_name(const char *text, size_t len)
 {
@@ -210,7 +210,7 @@ static void metrics_are_prometheus_text(void **state)
     fake_destroy(&fake);
 }
 
-/* --- Timeline ---------------------------------------------------------------------- */
+/* --- Timeline --------------------------------------------------------------------------------- */
 
 static unsigned count_events(const struct trace_record *records, size_t n, enum trace_kind kind,
                              int partition)

@@ -8,6 +8,8 @@
 #include "gadgets/merkle.h"
 #include "gadgets/poseidon_circuit.h"
 #include "gadgets/sha256.h"
+#include "oracle/check.h"
+#include "oracle/digest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,15 +44,6 @@ static void build_to_bits(struct cs *cs, const void *input)
     (void)input;
     take_nums(cs, &x, 1);
     num_to_bits(cs, x, bits);
-}
-
-static void build_to_bits_strict(struct cs *cs, const void *input)
-{
-    struct boolean bits[FR_BITS];
-    struct num x;
-    (void)input;
-    take_nums(cs, &x, 1);
-    num_to_bits_strict(cs, x, bits);
 }
 
 static void build_inputize(struct cs *cs, const void *input)

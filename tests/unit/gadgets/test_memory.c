@@ -3,6 +3,8 @@
 
 #include "gadgets/merkle.h"
 #include "gadgets/sha256.h"
+#include "oracle/check.h"
+#include "oracle/digest.h"
 
 static void build(struct cs *cs, const void *input)
 {

@@ -1,5 +1,5 @@
-/* Hashes that the witness driver makes side by side give the same values, bit for bit, as those
-   that it makes one by one and as the gadgets' rows. */
+/* Hashes that the witness driver makes side by side have the same values, bit for bit, as hashes
+   made one by one and as the gadgets' rows. */
 #include "compare.h"
 
 #include "gadgets/sha256.h"

@@ -288,10 +288,9 @@ static void build_numbers(struct cs *cs, const void *input)
         num_to_bits(cs, nums[i], bits);
         num_pack_bits(cs, bits, FR_CAPACITY);
         num_decompose(cs, nums[i], FR_BITS, bits);
-        num_to_bits_strict(cs, nums[i], bits);
         num_pack_into_inputs(cs, bits, FR_BITS);
     }
-    num_inputize(cs, num_sub(cs, num_square(cs, nums[0]), num_mul(cs, nums[1], nums[2])));
+    num_inputize(cs, num_add(cs, num_square(cs, nums[0]), num_mul(cs, nums[1], nums[2])));
     struct num hash = poseidon_circuit(cs, POSEIDON_RANDOMNESS, 2, nums);
     static const unsigned arity[] = {2, 4, 8, 11};
     for (size_t i = 0; i < 4; i++) {

@@ -1,4 +1,4 @@
-/* The bytes of a Lagrange form as groth16/lagrange_file.h documents them, but for the points. */
+/* The bytes of a Lagrange form as key/lagrange_file.h documents them, but for the points. */
 #ifndef TESTS_UNIT_GROTH16_FORM_H
 #define TESTS_UNIT_GROTH16_FORM_H
 

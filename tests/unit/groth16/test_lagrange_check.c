@@ -10,6 +10,7 @@
 #include "groth16/prove.h"
 #include "groth16/setup.h"
 #include "math/ntt.h"
+#include "oracle/check.h"
 #include "r1cs/transpose.h"
 
 /* A circuit, a key for it and the key's form. */
@@ -18,7 +19,7 @@ struct sample {
     struct shape *shape;
     size_t n;
     struct params *params;
-    struct backend_key key;
+    struct key_vectors key;
     struct backend_device *device;
     uint8_t *form; /* all points of it */
     size_t form_bytes;
@@ -32,13 +33,13 @@ static void sample_init(struct sample *s, void *folder, const struct chain *chai
     const char *path = folder_path(folder, "chain.params");
     assert_ok(setup_write(s->shape, trapdoor, path, NULL, NULL, NULL, &err), err);
     assert_ok(params_open(path, &s->params, &err), err);
-    params_backend_key(s->params, &s->key);
+    s->key = s->params->key;
     s->n = (size_t)1 << s->shape->log2_domain;
     s->form_bytes = (s->n + s->shape->n_aux + s->shape->n_inputs) * G1_BYTES;
     s->form = mem_alloc(s->form_bytes, 1);
     s->key.lagrange.h = s->form;
     s->key.lagrange.l = s->form + s->n * G1_BYTES;
-    s->key.lagrange.inputs = s->key.lagrange.l + s->key.n_l * G1_BYTES;
+    s->key.lagrange.inputs = s->key.lagrange.l + s->key.v[KEY_L].n * G1_BYTES;
     const struct backend_options options = {.threads = 2};
     assert_ok(backend_cpu.open(&options, 0, &s->device, &err), err);
     assert_ok(backend_cpu.derive(s->device, s->shape, &s->key, &s->key.lagrange, NULL, NULL, &err),
@@ -119,7 +120,6 @@ static const struct chain chains[] = {
 
 static void the_form_gives_the_sums_of_the_key(void **state)
 {
-    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
     for (size_t i = 0; i < ARRAY_LEN(chains); i++) {
         struct sample s;
         struct cuzk_error err;
@@ -131,7 +131,9 @@ static void the_form_gives_the_sums_of_the_key(void **state)
         const struct circuit_program program = {chain_synthesize, &chains[i]};
         assert_ok(witness_synthesize(&program, s.shape, &witness, &err), err);
         assert_ok(backend_cpu.load(s.device, s.shape, &s.key, &circuit, &err), err);
-        assert_ok(backend_cpu.prove(circuit, &witness, &scope, &sums, &err), err);
+        assert_ok(backend_cpu.prove(circuit, &(struct backend_partition){.witness = &witness},
+                                    &sums, &err),
+                  err);
         sum_with_form(&s, &program, &witness, &found);
         g1_add(&sums.h, &sums.h, &sums.l);
         assert_true(g1_equal(&found, &sums.h));
@@ -174,7 +176,7 @@ static void one_other_point_fails(void **state)
 {
     struct sample s;
     dev_sample(&s, *state, &chains[2]);
-    const size_t n_l = s.key.n_l;
+    const size_t n_l = s.key.v[KEY_L].n;
     const struct {
         const char *part;
         size_t point; /* of the whole form */
@@ -257,12 +259,12 @@ static void what_cannot_be_checked_is_refused(void **state)
                      CUZK_INVALID_ARGUMENT);
     s.form[2 * G1_BYTES] |= 0x80;
     assert_wrong(&s, "h of the Lagrange form, points from 2 on: ");
-    s.key.n_h--;
+    s.key.v[KEY_H].n--;
     assert_wrong(&s, "section h has 2 points");
-    s.key.n_h++;
-    s.key.n_l++;
+    s.key.v[KEY_H].n++;
+    s.key.v[KEY_L].n++;
     assert_wrong(&s, "section l has ");
-    s.key.n_l--;
+    s.key.v[KEY_L].n--;
     sample_free(&s);
 }
 
@@ -313,7 +315,7 @@ struct log_sample {
     struct shape *shape;
     size_t n;
     uint8_t *points; /* h, l, then the form */
-    struct backend_key key;
+    struct key_vectors key;
 };
 
 /* l' and the inputs' points; those of l are in the key. */
@@ -327,7 +329,7 @@ static void log_columns(struct log_sample *s, const struct fr *f)
         struct fr log = fr_zero;
         const size_t aux = v - shape->n_inputs;
         if (v >= shape->n_inputs)
-            memcpy(&log, s->key.l + aux * G1_BYTES, sizeof log);
+            memcpy(&log, s->key.v[KEY_L].at + aux * G1_BYTES, sizeof log);
         for (uint32_t e = columns.start[v]; e < columns.start[v + 1]; e++) {
             struct fr term;
             fr_mul(&term, &shape->coeffs[columns.coeff[e]], &f[columns.row[e]]);
@@ -347,11 +349,9 @@ static void log_sample_init(struct log_sample *s, const struct chain *chain)
     s->n = (size_t)1 << s->shape->log2_domain;
     const size_t n_l = s->shape->n_aux;
     s->points = mem_zalloc(2 * s->n + 2 * n_l + s->shape->n_inputs, G1_BYTES);
-    s->key = (struct backend_key){
-        .h = s->points,
-        .l = s->points + s->n * G1_BYTES,
-        .n_h = (uint32_t)s->n - 1,
-        .n_l = (uint32_t)n_l,
+    s->key = (struct key_vectors){
+        .v = {[KEY_H] = {s->points, (uint32_t)s->n - 1},
+              [KEY_L] = {s->points + s->n * G1_BYTES, (uint32_t)n_l}},
     };
     s->key.lagrange.h = s->points + (s->n + n_l) * G1_BYTES;
     s->key.lagrange.l = s->key.lagrange.h + s->n * G1_BYTES;

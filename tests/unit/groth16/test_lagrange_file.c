@@ -6,7 +6,8 @@
 #include "unit/r1cs/toy.h"
 
 #include "base/error.h"
-#include "groth16/lagrange_file.h"
+#include "groth16/lagrange_make.h"
+#include "key/lagrange_file.h"
 #include "groth16/setup.h"
 
 #include <signal.h>
@@ -263,7 +264,7 @@ static enum cuzk_status make(const struct sample *s, backend_progress_fn *progre
 }
 
 static enum cuzk_status fake_derive(struct backend_device *device, const struct shape *shape,
-                                    const struct backend_key *key,
+                                    const struct key_vectors *key,
                                     const struct lagrange_points *out,
                                     backend_progress_fn *progress, void *context,
                                     struct cuzk_error *err)

@@ -24,7 +24,7 @@ struct sample {
     struct shape *shape;
     struct witness witness;
     struct params *params;
-    struct backend_key key;
+    struct key_vectors key;
 };
 
 static void sample_init(struct sample *s, const struct tiny *tiny)
@@ -40,7 +40,7 @@ static void sample_init(struct sample *s, const struct tiny *tiny)
     snprintf(name, sizeof name, "reference/tiny/%s.params", tiny->name);
     assert_ok(params_open(vector_path_or_skip(name), &s->params, &err), err);
     assert_ok(params_match_shape(s->params, s->shape, &err), err);
-    params_backend_key(s->params, &s->key);
+    s->key = s->params->key;
 }
 
 static void sample_free(struct sample *s)
@@ -54,7 +54,7 @@ static void sample_free(struct sample *s)
 /* The hexadecimal text after "\nkey ". */
 static const char *text_of(const struct sample *s, const char *key)
 {
-    static char hex[2 * PROOF_BYTES + 1];
+    static char hex[2 * CUZK_PROOF_BYTES + 1];
     char pattern[32];
     snprintf(pattern, sizeof pattern, "\n%s ", key);
     const char *at = strstr(s->circuit.text, pattern);
@@ -68,13 +68,13 @@ static void prove_and_compare(const struct sample *s, const struct backend *back
                               struct backend_circuit *circuit, const struct blinding *blinding,
                               const char *key)
 {
-    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
+    const struct backend_partition partition = {.witness = &s->witness};
     struct proof proof;
     struct cuzk_error err;
-    uint8_t bytes[PROOF_BYTES];
-    assert_ok(prove_partition(backend, circuit, &s->params->vk, &s->witness, blinding, &scope,
-                              &proof, NULL, &err),
-              err);
+    uint8_t bytes[CUZK_PROOF_BYTES];
+    assert_ok(
+        prove_partition(backend, circuit, &s->params->vk, &partition, blinding, &proof, NULL, &err),
+        err);
     proof_encode(bytes, &proof);
     assert_hex_equal(bytes, sizeof bytes, text_of(s, key));
     assert_ok(
@@ -121,9 +121,9 @@ static void proofs_equal_the_reference(void **state)
 static void random_blinding_gives_another_valid_proof(void **state)
 {
     (void)state;
-    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
     const struct backend *cpu = backend_find("cpu");
     struct sample s;
+    const struct backend_partition partition = {.witness = &s.witness};
     struct cuzk_error err;
     struct backend_device *device;
     struct backend_circuit *circuit;
@@ -134,8 +134,8 @@ static void random_blinding_gives_another_valid_proof(void **state)
     for (unsigned i = 0; i < 2; i++) {
         struct blinding blinding;
         assert_ok(blinding_random(&blinding, &err), err);
-        assert_ok(prove_partition(cpu, circuit, &s.params->vk, &s.witness, &blinding, &scope,
-                                  &proofs[i], NULL, &err),
+        assert_ok(prove_partition(cpu, circuit, &s.params->vk, &partition, &blinding, &proofs[i],
+                                  NULL, &err),
                   err);
         assert_ok(verify_single(&s.params->vk, &proofs[i], s.witness.inputs + 1,
                                 s.witness.n_inputs - 1, &err),
@@ -152,9 +152,9 @@ static void random_blinding_gives_another_valid_proof(void **state)
 static void a_simulation_makes_no_proof(void **state)
 {
     (void)state;
-    const struct trace_scope scope = TRACE_SCOPE(NULL, "job");
     const struct backend *sim = backend_find("sim");
     struct sample s;
+    const struct backend_partition partition = {.witness = &s.witness};
     struct cuzk_error err;
     struct backend_device *device;
     struct backend_circuit *circuit;
@@ -164,10 +164,10 @@ static void a_simulation_makes_no_proof(void **state)
     assert_ok(sim->open(&(struct backend_options){.sim_timing = "prove_ms=0"}, 0, &device, &err),
               err);
     assert_ok(sim->load(device, s.shape, &s.key, &circuit, &err), err);
-    assert_ok(prove_partition(sim, circuit, &s.params->vk, &s.witness, &blinding, &scope, &proof,
-                              NULL, &err),
-              err);
-    uint8_t bytes[PROOF_BYTES];
+    assert_ok(
+        prove_partition(sim, circuit, &s.params->vk, &partition, &blinding, &proof, NULL, &err),
+        err);
+    uint8_t bytes[CUZK_PROOF_BYTES];
     proof_encode(bytes, &proof);
     assert_int_equal(proof_decode(bytes, &proof, &err), CUZK_INVALID_ARGUMENT);
     sim->unload(circuit);

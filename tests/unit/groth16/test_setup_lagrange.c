@@ -6,7 +6,8 @@
 
 #include "base/pool.h"
 #include "groth16/lagrange_check.h"
-#include "groth16/lagrange_file.h"
+#include "groth16/lagrange_make.h"
+#include "key/lagrange_file.h"
 #include "groth16/multiples.h"
 #include "groth16/prove.h"
 #include "groth16/setup_lagrange.h"
@@ -134,7 +135,7 @@ static void a_larger_form_passes_the_check(void **state)
     const struct backend *cpu = backend_find("cpu");
     const struct backend_options options = {.threads = 2};
     struct backend_device *device;
-    struct backend_key key;
+    struct key_vectors key;
     struct lagrange_file *file;
     struct cuzk_error err;
     struct sample s;
@@ -145,7 +146,7 @@ static void a_larger_form_passes_the_check(void **state)
     sample_write(&s, *state);
     assert_ok(setup_write_lagrange(s.params, s.shape, &s.trapdoor, pool, NULL, NULL, &err), err);
     assert_ok(lagrange_open(s.params, s.shape, &file, &err), err);
-    params_backend_key(s.params, &key);
+    key = s.params->key;
     key.lagrange = file->points;
     assert_ok(cpu->open(&options, 0, &device, &err), err);
     assert_ok(lagrange_check(cpu, device, s.shape, &key, pool, &err), err);

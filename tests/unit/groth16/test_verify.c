@@ -9,7 +9,7 @@ enum { INPUTS_MAX = 133, PROOFS_MAX = 2 };
 struct sample {
     struct vk vk;
     struct proof proofs[PROOFS_MAX];
-    uint8_t bytes[PROOFS_MAX][PROOF_BYTES];
+    uint8_t bytes[PROOFS_MAX][CUZK_PROOF_BYTES];
     struct fr inputs[PROOFS_MAX][INPUTS_MAX];
     size_t n;
     size_t n_inputs;
@@ -65,9 +65,9 @@ static struct sample load(size_t index)
     sample.n_inputs = sample.vk.n_ic - 1;
     char *text = read_reference(samples[index].proof);
     for (size_t j = 0; j < sample.n; j++) {
-        char hex[2 * PROOF_BYTES + 1] = {0};
-        memcpy(hex, text + 2 * PROOF_BYTES * j, 2 * PROOF_BYTES);
-        assert_true(hex_decode(hex, sample.bytes[j], PROOF_BYTES));
+        char hex[2 * CUZK_PROOF_BYTES + 1] = {0};
+        memcpy(hex, text + 2 * CUZK_PROOF_BYTES * j, 2 * CUZK_PROOF_BYTES);
+        assert_true(hex_decode(hex, sample.bytes[j], CUZK_PROOF_BYTES));
         assert_ok(proof_decode(sample.bytes[j], &sample.proofs[j], &err), err);
     }
     mem_free(text);
@@ -99,12 +99,12 @@ static void proofs_of_the_reference_verify(void **state)
     for (size_t i = 0; i < ARRAY_LEN(samples); i++) {
         struct sample sample = load(i);
         for (size_t j = 0; j < sample.n; j++) {
-            uint8_t bytes[PROOF_BYTES];
+            uint8_t bytes[CUZK_PROOF_BYTES];
             assert_ok(verify_single(&sample.vk, &sample.proofs[j], sample.inputs[j],
                                     sample.n_inputs, &err),
                       err);
             proof_encode(bytes, &sample.proofs[j]);
-            assert_memory_equal(bytes, sample.bytes[j], PROOF_BYTES);
+            assert_memory_equal(bytes, sample.bytes[j], CUZK_PROOF_BYTES);
         }
         assert_ok(verify_copies(&sample, 1, &err), err);
         assert_ok(verify_copies(&sample, 3, &err), err);

@@ -47,11 +47,11 @@ static void sections_lie_where_the_reference_says(void **state)
     struct cuzk_error err;
     assert_ok(params_open(copy_tiny(*state, "good.params"), &params, &err), err);
     assert_int_equal(params->vk.n_ic, 3);
-    static const uint32_t counts[PARAMS_VECTORS] = {7, 7, 6, 3, 3};
-    for (enum params_vector which = PARAMS_H; which < PARAMS_VECTORS; which++)
-        assert_int_equal(params_vector(params, which)->count, counts[which]);
-    assert_int_equal(params->a.points - params->map.data, 2512);
-    assert_int_equal(params->b_g2.points - params->map.data, 3384);
+    static const uint32_t counts[KEY_VECTORS] = {7, 7, 6, 3, 3};
+    for (enum key_vector which = KEY_H; which < KEY_VECTORS; which++)
+        assert_int_equal(params->key.v[which].n, counts[which]);
+    assert_int_equal(params->key.v[KEY_A].at - params->map.data, 2512);
+    assert_int_equal(params->key.v[KEY_B_G2].at - params->map.data, 3384);
     assert_int_equal(params->bytes, params->map.len);
     assert_false(params->is_dev);
     assert_ok(params_check_points(params, POINT_CHECK_SUBGROUP, NULL, &err), err);

@@ -1,5 +1,5 @@
-/* Tests of one group; test_group.c includes this for each. Defines need G, JACOBIAN, GROUP_BYTES,
-   COMPRESSED_BYTES, POINT_OP (blst's functions on points) and FIELD_NEGATE. */
+/* Tests of one group. test_group.c includes this file for each group and defines G, JACOBIAN,
+   GROUP_BYTES, COMPRESSED_BYTES, POINT_OP (blst's functions on points) and FIELD_NEGATE before. */
 
 static void G(multiple)(struct G(affine) * out, uint64_t k)
 {
@@ -107,7 +107,7 @@ static void G(additions_are_complete)(void **state)
         fr_from_u64(&scalar, (uint64_t)abs(i - 2 * MOST));
         G(mul)(&multiples[i], &generator, &scalar);
         if (i < 2 * MOST)
-            G(neg)(&multiples[i], &multiples[i]);
+            POINT_OP(cneg)(&multiples[i].p, true);
     }
     assert_true(G(is_infinity)(&multiples[2 * MOST]));
     for (int a = -MOST; a <= MOST; a++) {
@@ -171,7 +171,7 @@ static void G(check_pairs)(const struct G(kernel) * kernel, size_t n, unsigned s
         kernel->to_standard(&standard, &b[i]);
         G(from_affine)(&signed_b, &standard);
         if (negate)
-            G(neg)(&signed_b, &signed_b);
+            POINT_OP(cneg)(&signed_b.p, true);
         G(add)(&expected[i], &expected[i], &signed_b);
         struct G(affine) *const to[] = {&out[i], &a[i], &b[i]};
         pairs[i] = (struct G(pair)){&a[i], &b[i], to[pseudo_random() % 3], negate};
@@ -253,7 +253,7 @@ static void G(pairs_of_edge_values)(void **state)
                 G(from_affine)(&expected, &standard[i]);
                 G(from_affine)(&b, &standard[(i + turn) % n]);
                 if (turn < n)
-                    G(neg)(&b, &b);
+                    POINT_OP(cneg)(&b.p, true);
                 G(add)(&expected, &expected, &b);
                 struct G(affine) affine;
                 (*kernel)->to_standard(&affine, &out[i]);

@@ -1,6 +1,6 @@
-/* Tests of sums in one group; test_msm.c includes this for each. Points are known multiples of the
-   generator, so that the expected sum is one multiplication. Defines need G, JACOBIAN, GROUP_BYTES.
- */
+/* Tests of sums in one group. test_msm.c includes this file for each group and defines G, JACOBIAN
+   and GROUP_BYTES before. Points are known multiples of the generator, so the expected sum is one
+   multiplication. */
 
 struct G(sample) {
     uint8_t *points;

@@ -16,12 +16,10 @@ static inline uint64_t pseudo_random(void)
 
 static inline void pseudo_random_fr(struct fr *out)
 {
-    uint8_t bytes[FR_BYTES];
-    for (size_t i = 0; i < FR_BYTES; i += 8) {
-        const uint64_t word = pseudo_random();
-        memcpy(bytes + i, &word, 8);
-    }
-    fr_from_bytes_reduced(out, bytes);
+    uint64_t limbs[4];
+    for (size_t i = 0; i < 4; i++)
+        limbs[i] = pseudo_random();
+    fr_from_limbs(out, limbs);
 }
 
 #endif

@@ -6,7 +6,7 @@
 #include "fake_work/fake.h"
 
 #include "prover/real.h"
-#include "waterfall/analysis.h"
+#include "waterfall/analyse.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -113,7 +113,7 @@ static void free_witness(void *witness)
 }
 
 static enum cuzk_status prove(struct work *work, struct loaded *loaded, void *witness,
-                              const struct work_span *span, uint8_t proof[WORK_PROOF_BYTES],
+                              const struct work_span *span, uint8_t proof[CUZK_PROOF_BYTES],
                               uint64_t *device_ns, struct cuzk_error *err)
 {
     (void)work;
@@ -121,7 +121,7 @@ static enum cuzk_status prove(struct work *work, struct loaded *loaded, void *wi
     (void)witness;
     (void)err;
     trace_emit(&span->scope, TRACE_GPU_START, -1);
-    memset(proof, (int)span->partition + 1, WORK_PROOF_BYTES);
+    memset(proof, (int)span->partition + 1, CUZK_PROOF_BYTES);
     *device_ns = 1;
     atomic_fetch_add(&proved, 1);
     trace_emit(&span->scope, TRACE_GPU_END, -1);
@@ -129,7 +129,7 @@ static enum cuzk_status prove(struct work *work, struct loaded *loaded, void *wi
 }
 
 static enum cuzk_status verify(struct work *work, struct loaded *loaded, unsigned partition,
-                               const uint8_t proof[WORK_PROOF_BYTES], struct cuzk_error *err)
+                               const uint8_t proof[CUZK_PROOF_BYTES], struct cuzk_error *err)
 {
     (void)work;
     (void)loaded;
@@ -140,7 +140,7 @@ static enum cuzk_status verify_all(struct work *work, struct loaded *loaded, con
                                    struct cuzk_error *err)
 {
     for (unsigned p = 0; p < work->n_partitions; p++)
-        TRY(verify(work, loaded, p, proofs + (size_t)p * WORK_PROOF_BYTES, err));
+        TRY(verify(work, loaded, p, proofs + (size_t)p * CUZK_PROOF_BYTES, err));
     return CUZK_OK;
 }
 
@@ -224,9 +224,9 @@ static void assert_failed_with(const struct fake_result *result, const struct cu
 static void assert_complete(const struct fake_result *result)
 {
     assert_int_equal(result->outcome, CUZK_JOB_COMPLETED);
-    assert_int_equal(result->proof_len, PARTITIONS * WORK_PROOF_BYTES);
+    assert_int_equal(result->proof_len, PARTITIONS * CUZK_PROOF_BYTES);
     for (unsigned p = 0; p < PARTITIONS; p++)
-        assert_int_equal(result->proof[p * WORK_PROOF_BYTES], p + 1);
+        assert_int_equal(result->proof[p * CUZK_PROOF_BYTES], p + 1);
 }
 
 /* Every span that began has ended, the check of each partition inside its synthesis; nothing was

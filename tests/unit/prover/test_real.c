@@ -24,11 +24,11 @@ static char form_path[PATH_MAX], log_path[64];
 static struct {
     bool refuses_forms; /* as a device that finds a bad point */
     unsigned n_loads;
-    struct backend_key key; /* of the last load */
+    struct key_vectors key; /* of the last load */
 } seen;
 
 static enum cuzk_status load(struct backend_device *device, const struct shape *shape,
-                             const struct backend_key *key, struct backend_circuit **out,
+                             const struct key_vectors *key, struct backend_circuit **out,
                              struct cuzk_error *err)
 {
     seen.n_loads++;

@@ -1,5 +1,5 @@
-/* Only what the rows force to be 0 or 1 is kept as a bit: circuits whose rows do not are refused
-   when they are recorded. */
+/* Only variables that the rows force to be 0 or 1 are kept as bits. A circuit whose rows do not is
+   refused when it is recorded. */
 #include "toy.h"
 
 #include "r1cs/shape.h"
@@ -243,7 +243,7 @@ static void use_and_twice(struct cs *cs, const void *input)
     use_and(cs, other, input ? number : bit);
 }
 
-/* All uses count, not only the one that was recorded. */
+/* All uses count, not only the recorded one. */
 static void test_later_uses(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 /* Linear combinations, scopes, and the check driver on its own. */
 #include "toy.h"
 
+#include "oracle/check.h"
 #include "r1cs/witness.h"
 
 /* --- Linear combinations ---------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* The queries of a circuit against lists made from the gadgets' own rows, variable by variable. */
 #include "toy.h"
 
+#include "base/bits.h"
 #include "r1cs/driver.h"
 #include "r1cs/query.h"
 

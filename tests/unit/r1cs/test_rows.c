@@ -4,6 +4,9 @@
 
 #include "base/hash.h"
 #include "base/pool.h"
+#include "oracle/check.h"
+#include "oracle/digest.h"
+#include "oracle/row_check.h"
 #include "r1cs/value_digest.h"
 
 /* All values of a circuit as the check driver sees them. */
@@ -100,7 +103,7 @@ static void assert_check(const struct row_evaluator *evaluator, const struct wit
 {
     struct cuzk_error err = {0};
     struct row_check check;
-    assert_ok(row_evaluator_check(evaluator, witness, pool, &check, &err), err);
+    assert_ok(row_check_run(evaluator, witness, pool, &check, &err), err);
     assert_int_equal(check.unsatisfied, expected->result.unsatisfied);
     if (check.unsatisfied > 0)
         assert_int_equal(check.first_unsatisfied, expected->result.first_unsatisfied);
@@ -268,7 +271,7 @@ static void assert_row_values(const struct text_circuit *circuit, size_t total_r
             at += 65;
         }
     }
-    assert_ok(row_evaluator_check(evaluator, &witness, NULL, &check, &err), err);
+    assert_ok(row_check_run(evaluator, &witness, NULL, &check, &err), err);
     assert_int_equal(check.unsatisfied, 0);
     row_evaluator_free(evaluator);
     witness_free(&witness);
@@ -520,10 +523,10 @@ static void test_check_names_the_row(void **state)
     assert_ok(shape_record(&program, &shape, &err), err);
     assert_ok(witness_synthesize(&program, shape, &witness, &err), err);
     assert_ok(row_evaluator_new(shape, &evaluator, &err), err);
-    assert_ok(row_evaluator_check(evaluator, &witness, pool, &check, &err), err);
+    assert_ok(row_check_run(evaluator, &witness, pool, &check, &err), err);
     assert_int_equal(check.unsatisfied, 0);
     fr_add(&witness.full[4001], &witness.full[4001], &fr_one); /* out of row 4000, in of 4001 */
-    assert_ok(row_evaluator_check(evaluator, &witness, pool, &check, &err), err);
+    assert_ok(row_check_run(evaluator, &witness, pool, &check, &err), err);
     assert_int_equal(check.unsatisfied, 2);
     assert_int_equal(check.first_unsatisfied, 4000);
     assert_string_equal(check.template_name, "square");
@@ -566,7 +569,7 @@ static void test_no_memory(void **state)
         if (status == CUZK_OK)
             status = row_evaluator_new(shape, &evaluator, &err);
         if (status == CUZK_OK)
-            status = row_evaluator_check(evaluator, &witness, NULL, &check, &err);
+            status = row_check_run(evaluator, &witness, NULL, &check, &err);
         if (status == CUZK_OK) {
             struct value_digests digests;
             const struct value_chunks chunks = {CHUNK, ignore_chunk, NULL};

@@ -30,9 +30,9 @@ static inline uint64_t toy_below(uint64_t *state, uint64_t bound)
 
 static inline struct fr toy_element(uint64_t *state)
 {
-    uint8_t bytes[FR_BYTES];
+    uint64_t limbs[4];
     struct fr element;
-    switch (toy_below(state, 4)) { /* edges as often as anything else */
+    switch (toy_below(state, 4)) { /* edge cases are as frequent as all other values */
     case 0:
         fr_from_u64(&element, toy_below(state, 3));
         return element;
@@ -41,9 +41,9 @@ static inline struct fr toy_element(uint64_t *state)
         fr_neg(&element, &element);
         return element;
     default:
-        for (size_t i = 0; i < FR_BYTES; i += 8)
-            store_u64_le(bytes + i, toy_next(state));
-        fr_from_bytes_reduced(&element, bytes);
+        for (size_t i = 0; i < 4; i++)
+            limbs[i] = toy_next(state);
+        fr_from_limbs(&element, limbs);
         return element;
     }
 }

@@ -86,9 +86,9 @@ static int on_frame(nghttp2_session *h2, const nghttp2_frame *frame, void *user)
     return 0;
 }
 
-void peer_open(struct peer *peer, struct rpc_core *core)
+void peer_open(struct peer *peer, struct rpc_hub *hub)
 {
-    *peer = (struct peer){.core = core};
+    *peer = (struct peer){.hub = hub};
     nghttp2_session_callbacks *callbacks;
     nghttp2_option *option;
     assert_int_equal(nghttp2_session_callbacks_new(&callbacks), 0);
@@ -102,8 +102,7 @@ void peer_open(struct peer *peer, struct rpc_core *core)
     nghttp2_option_del(option);
     nghttp2_session_callbacks_del(callbacks);
     assert_int_equal(nghttp2_submit_settings(peer->h2, NGHTTP2_FLAG_NONE, NULL, 0), 0);
-    struct rpc_peer identity = {.text = "test"};
-    peer->session = session_new(core, &identity);
+    peer->session = session_new(hub, "test");
 }
 
 void peer_close(struct peer *peer)
@@ -114,7 +113,7 @@ void peer_close(struct peer *peer)
         free(peer->calls[i]->body);
         free(peer->calls[i]);
     }
-    core_process(peer->core);
+    hub_process(peer->hub);
 }
 
 void peer_pump(struct peer *peer)
@@ -122,13 +121,13 @@ void peer_pump(struct peer *peer)
     const uint8_t *data;
     for (bool moved = true; moved;) {
         moved = false;
-        core_process(peer->core);
+        hub_process(peer->hub);
         ssize_t len = nghttp2_session_mem_send(peer->h2, &data);
         if (len > 0) {
             session_receive(peer->session, data, (size_t)len);
             moved = true;
         }
-        core_process(peer->core);
+        hub_process(peer->hub);
         size_t pulled = session_pull(peer->session, &data);
         if (pulled > 0) {
             nghttp2_session_mem_recv(peer->h2, data, pulled);
@@ -163,7 +162,7 @@ static nghttp2_nv header(const char *name, const char *value)
                         .valuelen = strlen(value)};
 }
 
-/* Not from base/mem: only the server's allocations are to fail. */
+/* Not from base/mem, so that only the server's allocations can fail. */
 static void *zeroed(size_t bytes)
 {
     void *block = malloc(bytes);

@@ -3,15 +3,17 @@
 #ifndef TESTS_RPC_MEMORY_PEER_H
 #define TESTS_RPC_MEMORY_PEER_H
 
-#include "rpc/core.h"
+#include "rpc/hub.h"
+#include "rpc/session.h"
+#include "rpc/stream.h"
 
 /* A call as the client sees it. */
 struct peer_call {
     int32_t id;
     uint8_t *body; /* with gRPC's prefix; owned */
     size_t len;
-    size_t allowed; /* so much of the body is sent so far … */
-    bool end;       /* … and then the request ends */
+    size_t allowed; /* the bytes of the body that may be sent so far */
+    bool end;       /* the request ends after these */
     size_t sent;
     int http_status; /* 0: no answer yet */
     int code;        /* grpc-status; -1: none yet */
@@ -26,7 +28,7 @@ struct peer_call {
 enum { PEER_CALLS_MAX = 64 };
 
 struct peer {
-    struct rpc_core *core;
+    struct rpc_hub *hub;
     struct session *session;
     nghttp2_session *h2;
     struct peer_call *calls[PEER_CALLS_MAX];
@@ -37,11 +39,11 @@ struct peer {
     bool stop_reading; /* flow control: nothing is given back */
 };
 
-/* Connects; no memory for the server's side: peer->session is NULL. */
-void peer_open(struct peer *peer, struct rpc_core *core);
+/* Connects. peer->session is NULL if there was no memory for the server's side. */
+void peer_open(struct peer *peer, struct rpc_hub *hub);
 void peer_close(struct peer *peer);
 
-/* Moves bytes in both directions until both sides are silent, and delivers answers. */
+/* Moves bytes in both directions until neither side has any, and delivers answers. */
 void peer_pump(struct peer *peer);
 
 /* Starts a call of a message of len bytes (filled with a pattern unless message is given), sending
@@ -51,7 +53,7 @@ struct peer_call *peer_start(struct peer *peer, const char *path, const uint8_t 
                              size_t len, size_t allowed, const char *extra_name,
                              const char *extra_value);
 
-/* Lets more of the body out; SIZE_MAX: all of it and the end. */
+/* Lets `allowed` bytes of the body be sent; SIZE_MAX: all of it and the end. */
 void peer_allow(struct peer *peer, struct peer_call *call, size_t allowed);
 
 void peer_reset(struct peer *peer, struct peer_call *call);

@@ -1,4 +1,4 @@
-/* The server on real sockets, with our own client. */
+/* The server on real sockets, with the client of rpc/client.h. */
 #include "support/support.h"
 
 #include "base/bytes.h"
@@ -64,8 +64,7 @@ static void keep(struct rpc_call *call, void *user)
 static void who(struct rpc_call *call, void *user)
 {
     (void)user;
-    const struct rpc_peer *peer = rpc_call_peer(call);
-    rpc_fail(call, RPC_ABORTED, "%s %u %d", peer->text, peer->uid, peer->pid);
+    rpc_fail(call, RPC_ABORTED, "%s", rpc_call_peer(call));
 }
 
 static const struct rpc_method methods[] = {
@@ -150,7 +149,7 @@ static int tear_down(void **state)
     return pipe && pclose(pipe) == 0 ? 0 : -1;
 }
 
-/* ---- serving ---- */
+/* --- Serving ---------------------------------------------------------------------------------- */
 
 static void unix_and_tcp_sockets_serve_and_tell_the_peer(void **state)
 {
@@ -172,8 +171,7 @@ static void unix_and_tcp_sockets_serve_and_tell_the_peer(void **state)
     struct rpc_result result;
     char expected[128];
     assert_int_equal(call_once(address, who_path, &result), CUZK_OK);
-    snprintf(expected, sizeof expected, "unix:uid=%u,pid=%d %u %d", getuid(), getpid(), getuid(),
-             getpid());
+    snprintf(expected, sizeof expected, "unix:uid=%u,pid=%d", getuid(), getpid());
     assert_int_equal(result.code, RPC_ABORTED);
     assert_string_equal(result.text, expected);
     assert_int_equal(call_once(tcp, who_path, &result), CUZK_OK);
@@ -246,7 +244,7 @@ static void many_clients_are_answered_from_many_threads(void **state)
     workers = NULL;
 }
 
-/* ---- socket files ---- */
+/* --- Socket files ----------------------------------------------------------------------------- */
 
 static void the_socket_has_its_mode_and_is_never_stolen(void **state)
 {
@@ -385,7 +383,7 @@ static void a_start_without_memory_leaves_nothing_behind(void **state)
     assert_int_equal(mem_used_bytes(), before);
 }
 
-/* ---- the end ---- */
+/* --- The end ---------------------------------------------------------------------------------- */
 
 /* A call of Keep in a thread of its own. */
 struct keeper {
@@ -475,7 +473,7 @@ static void a_client_that_gives_up_cancels_its_call(void **state)
     rpc_server_free(server);
 }
 
-/* ---- too many, too slow ---- */
+/* --- Too many, too slow ----------------------------------------------------------------------- */
 
 static int connect_raw(void)
 {
@@ -542,7 +540,7 @@ static void over_the_limit_idle_connections_make_room_but_busy_ones_do_not(void 
     rpc_server_free(server);
 }
 
-/* Until the clock, which counts milliseconds, is sure to have moved. */
+/* Returns when the clock, which counts milliseconds, has moved. */
 static void tick(void)
 {
     uint64_t then_ms = clock_now_ms();
@@ -550,7 +548,7 @@ static void tick(void)
         ;
 }
 
-/* Of two connections without a call the one that was used last stays. */
+/* Of two connections without a call, the one that was used last stays. */
 static void the_connection_that_is_idle_longest_makes_room(void **state)
 {
     (void)state;
@@ -670,7 +668,7 @@ static void held_uploads_go_on_when_a_connection_is_lost_or_a_message_dropped(vo
     rpc_server_free(server);
 }
 
-/* A child that was forked and has not closed its descriptors yet keeps our sockets in epoll. */
+/* A forked child that has not closed its descriptors yet keeps the server's sockets in epoll. */
 static void a_forked_child_does_not_disturb_the_server(void **state)
 {
     (void)state;
@@ -736,7 +734,7 @@ static void running_out_of_descriptors_is_survived(void **state)
     rpc_server_free(server);
 }
 
-/* ---- addresses ---- */
+/* --- Addresses -------------------------------------------------------------------------------- */
 
 static void addresses_are_checked(void **state)
 {

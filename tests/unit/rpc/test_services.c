@@ -1,8 +1,9 @@
-/* The services that every server has: health and reflection. */
+/* The standard services: health and reflection. */
 #include "support/support.h"
 
 #include "base/mem.h"
 #include "memory_peer.h"
+#include "rpc/health.h"
 #include "rpc/wire.h"
 
 #include <cuzk/v1/descriptors.h>
@@ -15,7 +16,7 @@ static const char *const reflection_paths[] = {
     "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 };
 
-static struct rpc_core core;
+static struct rpc_hub hub;
 static struct peer peer;
 
 static void ignore_call(struct rpc_call *call, void *user)
@@ -38,10 +39,10 @@ static int start(void **state)
                                        .descriptors = cuzk_descriptors,
                                        .descriptors_len = cuzk_descriptors_len};
     struct cuzk_error err = {0};
-    assert_ok(core_init(&core, &config, &err), err);
-    core.wake = no_wake;
-    core.now_ms = 1;
-    peer_open(&peer, &core);
+    assert_ok(hub_init(&hub, &config, &err), err);
+    hub.wake = no_wake;
+    hub.now_ms = 1;
+    peer_open(&peer, &hub);
     peer_pump(&peer);
     return 0;
 }
@@ -50,7 +51,7 @@ static int finish(void **state)
 {
     (void)state;
     peer_close(&peer);
-    core_free(&core);
+    hub_free(&hub);
     return 0;
 }
 
@@ -87,7 +88,7 @@ static void check_tells_of_the_server_and_its_services(void **state)
                      1);
     struct peer_call *unknown = ask_health(check_path, "cuzk.v1", SIZE_MAX);
     assert_int_equal(unknown->code, RPC_NOT_FOUND);
-    health_set(&core, false);
+    health_set(&hub, false);
     assert_int_equal(health_status(ask_health(check_path, "", SIZE_MAX), 0), 2);
 }
 
@@ -100,11 +101,11 @@ static void watch_tells_of_every_change(void **state)
     peer_reset(&peer, gone);
     assert_int_equal(health_status(server, 0), 1);
     assert_int_equal(health_status(unknown, 0), 3);
-    health_set(&core, false);
-    health_set(&core, false);
+    health_set(&hub, false);
+    health_set(&hub, false);
     peer_pump(&peer);
     assert_int_equal(health_status(server, 1), 2);
-    health_set(&core, true);
+    health_set(&hub, true);
     peer_pump(&peer);
     assert_int_equal(health_status(server, 2), 1);
     assert_int_equal(health_status(server, 3), -1);
@@ -116,7 +117,7 @@ static void a_drain_ends_watching(void **state)
 {
     (void)state;
     struct peer_call *call = ask_health(watch_path, "", SIZE_MAX);
-    health_set(&core, false);
+    health_set(&hub, false);
     session_drain(peer.session);
     peer_pump(&peer);
     assert_int_equal(health_status(call, 1), 2);
@@ -124,7 +125,7 @@ static void a_drain_ends_watching(void **state)
     assert_int_equal(peer.session->stream_count, 0);
 }
 
-/* One question to reflection; the answer's field of that number, in `found`. */
+/* Asks reflection one question; `found` gets the answer's field of that number. */
 static struct peer_call *ask_reflection(const char *path, uint32_t kind, const char *what)
 {
     struct text request = {0};

@@ -11,7 +11,7 @@ enum { MIB = 1 << 20 };
 static const char echo_path[] = "/test.Service/Echo";
 static const char keep_path[] = "/test.Service/Keep";
 
-/* What Keep's handler was given, to be answered by the test, and what the hooks were told. */
+/* The calls that Keep's handler got, which the test answers, and what the hooks reported. */
 static struct {
     struct rpc_call *calls[8];
     size_t count;
@@ -53,7 +53,7 @@ static void no_wake(void *context)
     (void)context;
 }
 
-static struct rpc_core core;
+static struct rpc_hub hub;
 static struct peer peer;
 
 static void start(struct rpc_limits limits)
@@ -62,10 +62,10 @@ static void start(struct rpc_limits limits)
     struct rpc_server_config config = {.methods = methods, .method_count = 2, .limits = limits};
     struct cuzk_error err = {0};
     memset(&kept, 0, sizeof kept);
-    assert_ok(core_init(&core, &config, &err), err);
-    core.wake = no_wake;
-    core.now_ms = 1000000;
-    peer_open(&peer, &core);
+    assert_ok(hub_init(&hub, &config, &err), err);
+    hub.wake = no_wake;
+    hub.now_ms = 1000000;
+    peer_open(&peer, &hub);
     assert_non_null(peer.session);
     peer_pump(&peer);
 }
@@ -73,14 +73,14 @@ static void start(struct rpc_limits limits)
 static void finish(void)
 {
     peer_close(&peer);
-    core_free(&core);
+    hub_free(&hub);
 }
 
 /* Moves the clock and lets timers run out. */
 static void pass_ms(uint64_t ms)
 {
-    core.now_ms += ms;
-    if (session_expiry_ms(peer.session) <= core.now_ms)
+    hub.now_ms += ms;
+    if (session_expiry_ms(peer.session) <= hub.now_ms)
         session_expire(peer.session);
     peer_pump(&peer);
 }
@@ -138,16 +138,16 @@ static void large_messages_wait_for_room_in_order_and_small_ones_pass(void **sta
     struct peer_call *small = peer_start(&peer, echo_path, NULL, 100, SIZE_MAX, NULL, NULL);
     assert_answer(small, RPC_OK, "");
     assert_int_equal(kept.count, 1);
-    assert_int_equal(core.stats.held_back, 2);
-    assert_int_equal(core.large_bytes, 3 * MIB);
+    assert_int_equal(hub.stats.held_back, 2);
+    assert_int_equal(hub.large_bytes, 3 * MIB);
     /* What was sent of a held message is no more than the first window. */
     assert_true(second->sent <= WINDOW_BYTES);
 
     rpc_call_drop_message(kept.calls[0]);
     peer_pump(&peer);
     assert_int_equal(kept.count, 3); /* 4 + 1 MiB fit now */
-    assert_int_equal(core.stats.held_back, 0);
-    assert_int_equal(core.large_bytes, 5 * MIB);
+    assert_int_equal(hub.stats.held_back, 0);
+    assert_int_equal(hub.large_bytes, 5 * MIB);
     size_t len;
     /* The third one was let in with the second, and was shorter. */
     const uint8_t *message = rpc_call_message(kept.calls[2], &len);
@@ -159,7 +159,7 @@ static void large_messages_wait_for_room_in_order_and_small_ones_pass(void **sta
     peer_pump(&peer);
     assert_answer(first, RPC_OK, "");
     assert_answer(third, RPC_OK, "");
-    assert_int_equal(core.large_bytes, 0);
+    assert_int_equal(hub.large_bytes, 0);
     assert_int_equal(kept.released, 3);
     assert_int_equal(kept.cancelled, 0);
     finish();
@@ -192,7 +192,7 @@ static void a_held_message_that_is_cancelled_lets_the_next_one_in(void **state)
     peer_pump(&peer);
     assert_int_equal(kept.count, 1);
     peer_reset(&peer, first);
-    assert_int_equal(core.large_bytes, 2 * MIB);
+    assert_int_equal(hub.large_bytes, 2 * MIB);
     rpc_fail(kept.calls[0], RPC_ABORTED, "no");
     finish();
 }
@@ -205,7 +205,7 @@ static void too_large_messages_are_refused_on_their_prefix(void **state)
     assert_answer(call, RPC_RESOURCE_EXHAUSTED, "2097153 bytes is over the limit of 2097152");
     assert_true(call->closed);
     assert_int_equal(call->error, NGHTTP2_NO_ERROR);
-    assert_int_equal(core.small_bytes, 0);
+    assert_int_equal(hub.small_bytes, 0);
     call = peer_start(&peer, keep_path, NULL, 2 * MIB, SIZE_MAX, NULL, NULL);
     assert_int_equal(kept.count, 1);
     rpc_reply(kept.calls[0], NULL, 0);
@@ -239,8 +239,8 @@ static void the_server_ends_a_call_at_its_deadline(void **state)
     struct peer_call *running =
         peer_start(&peer, keep_path, NULL, 10, SIZE_MAX, "grpc-timeout", "500m");
     struct peer_call *sending = peer_start(&peer, keep_path, NULL, 10, 7, "grpc-timeout", "2S");
-    assert_int_equal(rpc_call_deadline_ms(kept.calls[0]), core.now_ms + 500);
-    assert_int_equal(session_expiry_ms(peer.session), core.now_ms + 500);
+    assert_int_equal(rpc_call_deadline_ms(kept.calls[0]), hub.now_ms + 500);
+    assert_int_equal(session_expiry_ms(peer.session), hub.now_ms + 500);
     pass_ms(499);
     assert_int_equal(running->code, -1);
     pass_ms(1);
@@ -268,7 +268,7 @@ static void a_reset_cancels_the_call(void **state)
     rpc_fail(kept.calls[0], RPC_CANCELLED, "gone");
     peer_pump(&peer);
     assert_int_equal(kept.released, 1);
-    assert_int_equal(core.stats.calls_failed, 1);
+    assert_int_equal(hub.stats.calls_failed, 1);
     finish();
 }
 
@@ -302,7 +302,7 @@ static void stalled_and_slow_uploads_are_given_up(void **state)
             600); /* never stalled, but 2 MiB at 1 MiB/s and the grace of 1 s are over after 3 s */
         assert_int_equal(slow->code, i < 5 ? -1 : RPC_DEADLINE_EXCEEDED);
     }
-    assert_int_equal(core.large_bytes, 0);
+    assert_int_equal(hub.large_bytes, 0);
     finish();
 }
 
@@ -421,10 +421,10 @@ static void silent_and_idle_connections_end(void **state)
 {
     (void)state;
     start((struct rpc_limits){.idle_ms_max = 5000});
-    assert_int_equal(session_expiry_ms(peer.session), core.now_ms + 5000);
+    assert_int_equal(session_expiry_ms(peer.session), hub.now_ms + 5000);
     pass_ms(3000);
     peer_start(&peer, echo_path, NULL, 1, SIZE_MAX, NULL, NULL);
-    assert_int_equal(session_expiry_ms(peer.session), core.now_ms + 5000);
+    assert_int_equal(session_expiry_ms(peer.session), hub.now_ms + 5000);
     pass_ms(5000);
     assert_int_equal(peer.goaways, 1); /* this client ends its side on the first one */
     pass_ms(GOAWAY_MS);
@@ -432,13 +432,12 @@ static void silent_and_idle_connections_end(void **state)
     finish();
 
     start((struct rpc_limits){.handshake_ms_max = 700});
-    struct rpc_peer identity = {.text = "silent"};
-    struct session *silent = session_new(&core, &identity);
-    core.now_ms += 699;
+    struct session *silent = session_new(&hub, "other");
+    hub.now_ms += 699;
     session_expire(silent);
     assert_false(session_over(silent));
-    core.now_ms += 1;
-    assert_true(session_expiry_ms(silent) <= core.now_ms);
+    hub.now_ms += 1;
+    assert_true(session_expiry_ms(silent) <= hub.now_ms);
     session_expire(silent);
     assert_true(session_over(silent));
     session_free(silent);
@@ -449,8 +448,7 @@ static void settings_come_before_any_request(void **state)
 {
     (void)state;
     start((struct rpc_limits){0});
-    struct rpc_peer identity = {.text = "waits"};
-    struct session *session = session_new(&core, &identity);
+    struct session *session = session_new(&hub, "other");
     const uint8_t *data;
     assert_true(session_pull(session, &data) >= 9);
     assert_int_equal(data[3], NGHTTP2_SETTINGS);
@@ -489,7 +487,7 @@ static void failing_allocations_leak_nothing(void **state)
         start((struct rpc_limits){0});
         peer_close(&peer);
         mem_fail_after(n);
-        peer_open(&peer, &core);
+        peer_open(&peer, &hub);
         if (peer.session) {
             struct peer_call *call =
                 peer_start(&peer, echo_path, NULL, 70000, SIZE_MAX, NULL, NULL);

@@ -1,4 +1,4 @@
-/* TLS: certificates of both sides, and exchanging them while the server runs. */
+/* TLS: certificates of both sides, and replacing them while the server runs. */
 #include "support/support.h"
 
 #include "base/mem.h"
@@ -16,7 +16,7 @@ static char folder[64];
 static void who(struct rpc_call *call, void *user)
 {
     (void)user;
-    rpc_fail(call, RPC_ABORTED, "%s", rpc_call_peer(call)->text);
+    rpc_fail(call, RPC_ABORTED, "%s", rpc_call_peer(call));
 }
 
 static void run(const char *command)
@@ -98,7 +98,7 @@ static struct rpc_server *start(struct rpc_tls_files tls, struct cuzk_error *err
     return server;
 }
 
-/* Calls Who; the result's text is what the server thinks of us. */
+/* Calls Who; the result's text is how the server names this client. */
 static enum cuzk_status call(const struct rpc_server *server, const char *ca, const char *cert,
                              const char *key, struct rpc_result *result)
 {

@@ -212,8 +212,8 @@ static void *emit_many(void *argument)
     return NULL;
 }
 
-/* Several rounds of threads: rings of ended threads are used again, nothing is lost or reordered.
- */
+/* Several rounds of threads: rings of ended threads are used again; no event is lost or out of
+   order. */
 static void test_threads_write_whole_lines_in_order(void **state)
 {
     (void)state;
@@ -329,6 +329,37 @@ static void test_no_memory_for_a_ring(void **state)
     trace_destroy(trace);
 }
 
+/* A span is a start and an end that carries its length in the unit of its key. */
+static void test_spans(void **state)
+{
+    (void)state;
+    struct trace *trace = start(-1, 0, 16);
+    struct trace_scope scope = TRACE_SCOPE(trace, "job");
+    struct trace_record *records;
+    struct cuzk_error err = {0};
+    size_t count;
+    const uint64_t begun_ns = trace_begin(&scope, TRACE_SPAN_SYNTH);
+    trace_end(&scope, TRACE_SPAN_SYNTH, 7);
+    const uint64_t took_ns = trace_end_timed(&scope, TRACE_SPAN_GPU, begun_ns - 5000000);
+    trace_span_at(&scope, TRACE_SPAN_EVAL, begun_ns, begun_ns + 3999999);
+    trace_flush(trace);
+    assert_ok(trace_history(trace, &records, &count, &err), err);
+    static const enum trace_kind kinds[] = {TRACE_SYNTH_START, TRACE_SYNTH_END, TRACE_GPU_END,
+                                            TRACE_EVAL_START, TRACE_EVAL_END};
+    assert_int_equal(count, sizeof kinds / sizeof *kinds);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        const struct trace_record *found = NULL;
+        for (size_t i = 0; i < count && !found; i++)
+            found = records[i].kind == kinds[k] ? &records[i] : NULL;
+        assert_non_null(found);
+        const int64_t values[] = {-1, 7, (int64_t)(took_ns / 1000000), -1, 3999};
+        assert_int_equal(found->value, values[k]);
+    }
+    assert_true(took_ns >= 5000000);
+    mem_free(records);
+    trace_destroy(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,6 +369,7 @@ int main(void)
         cmocka_unit_test(test_the_longest_line_fits),
         cmocka_unit_test(test_names_are_read_back),
         cmocka_unit_test(test_no_timeline_is_off),
+        cmocka_unit_test(test_spans),
         cmocka_unit_test(test_history_has_what_was_emitted),
         cmocka_unit_test(test_long_labels_stay_distinct),
         cmocka_unit_test(test_threads_write_whole_lines_in_order),

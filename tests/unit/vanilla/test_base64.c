@@ -93,7 +93,8 @@ static void faults_name_the_character(void **state)
     }
 }
 
-/* Every byte in every place of three groups: taken if it is of the alphabet, named if not. */
+/* Every byte in every place of three groups: accepted if it is of the alphabet, else named in the
+   error. */
 static void every_character_in_every_place(void **state)
 {
     (void)state;

@@ -1,5 +1,4 @@
-/* The quick way through arrays of 32 numbers: it takes what a plain reader takes and nothing else.
- */
+/* The fast reader of arrays of 32 numbers: it takes what a plain reader takes and nothing else. */
 #include "support/support.h"
 
 #include "vanilla/c1_internal.h"
@@ -9,7 +8,7 @@
 
 enum { TEXT_BYTES = 256 };
 
-/* What c1_bytes_read says that it does, number by number. */
+/* What c1_bytes_read is documented to do, number by number. */
 static size_t read_plainly(uint8_t bytes[32], const char *text)
 {
     const char *next = text;
@@ -83,7 +82,7 @@ static void every_change_of_a_byte(void **state)
     }
 }
 
-/* It looks at no more bytes than it may, and does not judge what is not all there. */
+/* It reads no more bytes than it may, and takes no text that is not complete. */
 static void short_texts_are_left_alone(void **state)
 {
     (void)state;

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
+#include "oracle/check.h"
 #include "r1cs/cs.h"
 #include "vanilla/c1.h"
 

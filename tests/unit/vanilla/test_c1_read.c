@@ -1,12 +1,12 @@
-/* Reading a C1: in pieces of any size, in any key order, with any allocation failing. What is wrong
-   input, and what it is answered, is in tests/vectors/test_c1_faults.c. */
+/* Reading a C1: in pieces of any size, in any key order, with any allocation failing. Wrong
+   input and the answers to it are in tests/vectors/test_c1_faults.c. */
 #include "support/json_edit.h"
 #include "support/support.h"
 
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "vanilla/c1.h"
+#include "c1_memory.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -192,7 +192,7 @@ static void unknown_keys_are_ignored(void **state)
     mem_free(text);
 }
 
-/* In front of everything, where nothing has told yet whether this is a wrapper. */
+/* In front of everything, before any key has decided whether this is a wrapper. */
 static void unknown_keys_before_known_ones(void **state)
 {
     (void)state;
@@ -220,7 +220,7 @@ static void wrapper_keys_in_any_order(void **state)
     mem_free(text);
 }
 
-static void the_wrapper_tells_the_sector_number(void **state)
+static void the_sector_number_is_that_of_the_wrapper(void **state)
 {
     (void)state;
     static const char *const names[] = {"reference/porep-2k/c1.json",
@@ -231,9 +231,13 @@ static void the_wrapper_tells_the_sector_number(void **state)
         struct cuzk_error err;
         uint8_t *text = vector_read_or_skip(names[i], &len);
         assert_ok(c1_parse(text, len, &c1, &err), err);
-        uint64_t number = 7;
-        assert_int_equal(c1_sector_number(c1, &number), i == 1);
-        assert_int_equal(number, i == 1 ? 42 : 7);
+        /* Without a sector number, that is without the wrapper, replica_id cannot be checked. */
+        struct c1_expect expect = {.has_miner_id = true, .miner_id = 1000};
+        struct c1_expect other_miner = {.has_miner_id = true, .miner_id = 1001};
+        struct c1_expect other_sector = {.has_sector_number = true, .sector_number = 43};
+        assert_ok(c1_check_expected(c1, &expect, &err), err);
+        assert_int_equal(c1_check_expected(c1, &other_miner, &err) == CUZK_OK, i == 0);
+        assert_int_equal(c1_check_expected(c1, &other_sector, &err) == CUZK_OK, i == 0);
         c1_free(c1);
         mem_free(text);
     }
@@ -241,7 +245,7 @@ static void the_wrapper_tells_the_sector_number(void **state)
 
 /* --- Arrays of bytes -------------------------------------------------------------------------- */
 
-/* Numbers in a string are no numbers, however much they look like an array. */
+/* Text in a string is not read as an array of numbers. */
 static void an_array_in_a_string_is_a_string(void **state)
 {
     (void)state;
@@ -304,8 +308,7 @@ static void any_allocation_may_fail(void **state)
     }
 }
 
-/* Checking remembers hashes where there is memory for them, and does without where there is none.
- */
+/* Checking remembers hashes if there is memory for them, and works without that memory. */
 static void checking_needs_no_memory(void **state)
 {
     (void)state;
@@ -322,7 +325,7 @@ static void checking_needs_no_memory(void **state)
     mem_free(text);
 }
 
-/* A quarter of a megabyte for the text, whatever its length, and what is kept. */
+/* A quarter of a megabyte for the text, of any length, and what is kept. */
 static void memory_is_bounded_by_what_is_kept(void **state)
 {
     (void)state;
@@ -333,9 +336,9 @@ static void memory_is_bounded_by_what_is_kept(void **state)
     struct cuzk_error err;
     mem_reset_peak();
     assert_ok(parse_in_pieces(text, len, 65536, &c1, &err), err);
-    assert_true(mem_peak_bytes() - before < c1_bytes(c1) + (256 << 10));
-    assert_true(c1_bytes(c1) < 9 << 20);
-    assert_true(mem_used_bytes() - before < c1_bytes(c1) + 65536);
+    assert_true(mem_peak_bytes() - before < c1_kept_bytes(c1) + (256 << 10));
+    assert_true(c1_kept_bytes(c1) < 9 << 20);
+    assert_true(mem_used_bytes() - before < c1_kept_bytes(c1) + 65536);
     c1_free(c1);
     assert_int_equal(mem_used_bytes(), before);
     mem_free(text);
@@ -365,7 +368,7 @@ int main(void)
         cmocka_unit_test(unknown_keys_are_ignored),
         cmocka_unit_test(unknown_keys_before_known_ones),
         cmocka_unit_test(wrapper_keys_in_any_order),
-        cmocka_unit_test(the_wrapper_tells_the_sector_number),
+        cmocka_unit_test(the_sector_number_is_that_of_the_wrapper),
         cmocka_unit_test(an_array_in_a_string_is_a_string),
         cmocka_unit_test(any_allocation_may_fail),
         cmocka_unit_test(checking_needs_no_memory),

@@ -1,11 +1,11 @@
-/* A C1 whose partitions are read side by side: the same result and the same failure as in order,
+/* A C1 whose partitions are read in parallel: the same result and the same failure as in order,
    for any number of threads, as it is and in a wrapper. */
 #include "support/sparse.h"
 #include "support/support.h"
 
 #include "base/mem.h"
 #include "base/pool.h"
-#include "vanilla/c1_internal.h"
+#include "c1_memory.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -141,7 +141,7 @@ static enum cuzk_status read_alike(const char *bytes, size_t len, size_t from, s
     return status;
 }
 
-/* Of a text that is no good. */
+/* For a text with a fault. */
 static void assert_refused_alike(const char *bytes, size_t len)
 {
     assert_int_equal(read_alike(bytes, len, 1, 2), CUZK_INVALID_ARGUMENT);
@@ -156,7 +156,7 @@ static void assert_splice_refused_alike(size_t from, size_t to, const char *with
 
 /* --- Good texts ------------------------------------------------------------------------------- */
 
-/* How much of the text behind the head is read side by side. */
+/* The length of the text behind the head that is read in parallel. */
 static size_t split(const char *bytes, size_t len, bool base64)
 {
     struct c1 *c1 = mem_zalloc(1, sizeof *c1);
@@ -173,7 +173,7 @@ static size_t split(const char *bytes, size_t len, bool base64)
     return taken;
 }
 
-/* Otherwise the other tests would show nothing. */
+/* Without this, the other tests would show nothing. */
 static void usual_texts_are_split(void **state)
 {
     (void)state;
@@ -198,7 +198,7 @@ static void any_number_of_threads(void **state)
     text_free(&wrapped);
 }
 
-/* Valid, but not what is written usually. */
+/* Valid texts in an unusual form. */
 static void other_forms_are_read_in_order(void **state)
 {
     (void)state;
@@ -269,7 +269,7 @@ static void changed_partitions(void **state)
     text_free(&both);
 }
 
-/* Which thread comes upon which fault does not matter. */
+/* The answer does not depend on which thread finds which fault. */
 static void the_first_of_several_faults(void **state)
 {
     (void)state;
@@ -294,7 +294,7 @@ static void the_first_of_several_faults(void **state)
         *(strstr(text.data + seams[k] + 5000 * k, "\"leaf\":[") + 8) = originals[k];
 }
 
-/* Each piece is decoded by itself, and would do with padding at its end. */
+/* Each piece is decoded by itself, so padding at its end must be refused separately. */
 static void faults_in_the_base64(void **state)
 {
     (void)state;
@@ -360,7 +360,7 @@ static void memory_is_bounded(void **state)
         mem_reset_peak();
         assert_ok(c1_parse_parallel(text.data, text.len, pools[i], &c1, &err), err);
         assert_true(mem_peak_bytes() - before <
-                    c1_bytes(c1) + (1 + pool_sizes[i]) * ((size_t)256 << 10));
+                    c1_kept_bytes(c1) + (1 + pool_sizes[i]) * ((size_t)256 << 10));
         c1_free(c1);
     }
 }

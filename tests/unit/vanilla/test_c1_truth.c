@@ -1,5 +1,5 @@
 /* Sectors that are wrong in one place and consistent everywhere else: all trees are hashed again
-   over the wrong value, so that only the check of that very value can notice. */
+   over the wrong value, so that only the check of that value can find it. */
 #include "support/sparse.h"
 #include "support/support.h"
 
@@ -146,7 +146,7 @@ static void a_wrong_replica_node(void **state)
     sparse_free(&sector);
 }
 
-/* With several faults, found by several threads, the first of the file is told. */
+/* Of several faults, found by several threads, the first in the file is reported. */
 static void the_first_fault_is_told(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Seeded variations of a real C1 and its wrapper: whatever is changed, reading and checking end
-   with an answer, the same in one piece and in many, and leave nothing behind. */
+/* Seeded variations of a real C1 and its wrapper: after any change, reading and checking end
+   with an answer, the same in one piece and in many, and leave nothing in memory. */
 #include "support/support.h"
 
 #include "base/mem.h"
@@ -93,8 +93,9 @@ static void vary_file(const char *name)
     mem_free(original);
 }
 
-/* Cut at every byte of its begin, and with every byte of it changed, a C1 gets the same answer in
-   one piece, where arrays of bytes take the quick way, and in pieces too small for that. */
+/* Cut at every byte of its begin, and with every byte of it changed, a C1 gets the same answer
+   in one piece, where arrays of bytes are read by the fast reader, and in pieces too small for
+   that. */
 static void every_fault_in_the_begin(void **state)
 {
     (void)state;

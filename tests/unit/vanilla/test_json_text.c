@@ -1,4 +1,4 @@
-/* JSON as events: order, offsets and limits, however the text is cut. */
+/* JSON as events: order, offsets and limits, with the text cut in any way. */
 #include "support/support.h"
 
 #include "base/mem.h"

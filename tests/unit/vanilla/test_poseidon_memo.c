@@ -1,5 +1,4 @@
-/* Remembered hashes are the hashes, whatever is asked in which order, from one thread or several.
- */
+/* Remembered hashes are the hashes, in any order of questions, from one thread or several. */
 #include "support/support.h"
 
 #include "base/mem.h"
@@ -7,8 +6,8 @@
 #include "math/poseidon.h"
 #include "vanilla/poseidon_memo.h"
 
-/* Inputs number n: every third ones were there before, so that calls find some of their hashes
-   between others that are new. */
+/* Inputs number n. Every third one was used before, so that calls find some hashes among new
+   ones. */
 static void make_inputs(struct fr inputs[8], size_t n)
 {
     size_t which = n % 3 == 0 ? n / 7 : n;

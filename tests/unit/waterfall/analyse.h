@@ -3,7 +3,7 @@
 #define TESTS_UNIT_TIMELINE_ANALYSE_H
 
 #include "support/support.h"
-#include "waterfall/analysis.h"
+#include "waterfall/analyse.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #include "analyse.h"
 
 #include "base/mem.h"
+#include "waterfall/render.h"
 #include "support/schedule.h"
 
 #include <stdlib.h>

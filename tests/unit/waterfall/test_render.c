@@ -3,11 +3,13 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "waterfall/live.h"
+#include "waterfall/render.h"
 #include "support/schedule.h"
 
 #include <stdio.h>
 
-/* ---- A reader of JSON's grammar, to know that other programs can read it ---- */
+/* --- A reader of JSON's grammar, to know that other programs can read it ---------------------- */
 
 static const char *json_value(const char *s);
 
@@ -72,7 +74,7 @@ static void assert_is_json(const char *text)
     assert_string_equal(end, "");
 }
 
-/* ---- Logs ---- */
+/* --- Logs ------------------------------------------------------------------------------------- */
 
 static void analyse_model(struct analysed *a, bool damaged)
 {

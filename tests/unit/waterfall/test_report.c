@@ -324,8 +324,8 @@ static void test_unpaired_events_are_listed_and_open(void **state)
     release_analysed(&a);
 }
 
-/* Workers without a word on their devices: two a device, with a warning; with a word: as it says.
- */
+/* A log that does not say which devices its workers drive: two workers a device, with a warning. A
+   log that says it is believed. */
 static void test_devices_of_workers(void **state)
 {
     (void)state;

@@ -103,8 +103,8 @@ static void test_more_workers_that_slow_each_other(void **state)
     analyse_hunts(&a, options, 3);
     for (size_t i = 0; i < 3; i++) {
         const struct waterfall_run *run = &a.report.runs[i];
-        assert_true(run->synth_elasticity_known);
-        assert_true(run->synth_elasticity > 0.8 && run->synth_elasticity < 1);
+        assert_true(run->synth_growth_known);
+        assert_true(run->synth_growth > 0.8 && run->synth_growth < 1);
         assert_int_equal(run->verdict.bottleneck, WATERFALL_BOUND_CONTENTION);
         assert_non_null(strstr(run->verdict.text.data, "CPU contention"));
     }

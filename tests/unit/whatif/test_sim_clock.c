@@ -1,4 +1,5 @@
-/* Simulated time: whoever works is let go in the order of the ends, whatever the threads do. */
+/* Simulated time: threads are released in the order in which their work ends, whatever the machine
+   does. */
 #include "whatif/sim_clock.h"
 
 #include "support/support.h"
@@ -103,7 +104,7 @@ static void test_a_device_serves_one_at_a_time(void **state)
     sim_clock_free(clock);
 }
 
-static void test_the_end_lets_everybody_go(void **state)
+static void test_the_end_releases_all(void **state)
 {
     (void)state;
     struct worker worker;
@@ -126,7 +127,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_time_passes_in_order),
         cmocka_unit_test(test_a_device_serves_one_at_a_time),
-        cmocka_unit_test(test_the_end_lets_everybody_go),
+        cmocka_unit_test(test_the_end_releases_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

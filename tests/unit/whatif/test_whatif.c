@@ -1,6 +1,6 @@
 /* Replays through the engine in simulated time: the performance hunts, rebuilt with the engine
    itself, are named rightly; a prediction from one run's log is what a second run measures. */
-#include <cuzk/whatif.h>
+#include "whatif/whatif.h"
 
 #include "whatif/replay.h"
 
@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "fake_work/fake.h"
+#include "waterfall/analyse.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@
 
 enum { JOBS_MAX = 64, PER_JOB_MAX = 10 };
 
-/* --- Made-up plans ----------------------------------------------------------------- */
+/* --- Made-up plans ---------------------------------------------------------------------------- */
 
 struct made {
     struct replay_plan plan;
@@ -96,7 +97,7 @@ static double seconds(const struct waterfall_run *run)
     return (double)(run->end_us - run->start_us) / 1e6;
 }
 
-/* --- The hunts --------------------------------------------------------------------- */
+/* --- The hunts -------------------------------------------------------------------------------- */
 
 static void test_the_device_waits_for_synthesis(void **state)
 {
@@ -119,10 +120,10 @@ static void test_the_device_waits_for_synthesis(void **state)
     assert_non_null(advice);
     assert_int_equal(sscanf(advice, ">= %u synthesis workers", &workers), 1);
     char knobs[32];
-    struct cuzk_whatif answer;
+    struct whatif_answer answer;
     struct cuzk_error err;
     snprintf(knobs, sizeof knobs, "synth=%u", workers);
-    assert_ok(cuzk_whatif(&e.report, 0, knobs, &answer, &err), err);
+    assert_ok(whatif_run(&e.report, 0, knobs, &answer, &err), err);
     assert_int_equal(answer.jobs, 20);
     assert_int_equal(answer.partitions, 200);
     assert_int_equal(answer.was.synthesis_workers, 10);
@@ -160,12 +161,37 @@ static void test_more_workers_only_slow_each_other(void **state)
 
     /* The replay knows it too: twice the workers bring next to nothing, and about what the run
        with twice the workers measured. */
-    struct cuzk_whatif answer;
+    struct whatif_answer answer;
     struct cuzk_error err;
-    assert_ok(cuzk_whatif(&e.report, 0, "synth=12", &answer, &err), err);
+    assert_ok(whatif_run(&e.report, 0, "synth=12", &answer, &err), err);
     assert_true(answer.predicted.proofs_per_minute < 1.2 * answer.measured.proofs_per_minute);
     assert_true(fabs(answer.predicted.wall_s / seconds(&e.report.runs[1]) - 1) < 0.1);
     release(&e);
+}
+
+/* Syntheses that begin at the same moment of simulated time, on threads that the machine runs in
+   any order, are as long in each replay. */
+static void test_a_replay_repeats(void **state)
+{
+    (void)state;
+    static struct made made;
+    struct explained first = {0};
+    make_hunt(&made, 6, 4500000, 2000000);
+    made.plan.growth = 0.9;
+    replay_hunt(&made, &first);
+    explain(&first);
+    for (unsigned n = 0; n < 5; n++) {
+        struct explained again = {0};
+        replay_hunt(&made, &again);
+        explain(&again);
+        assert_int_equal(again.report.partition_count, first.report.partition_count);
+        for (size_t i = 0; i < first.report.partition_count; i++)
+            assert_memory_equal(again.report.partitions[i].stage_us,
+                                first.report.partitions[i].stage_us,
+                                sizeof first.report.partitions[i].stage_us);
+        release(&again);
+    }
+    release(&first);
 }
 
 static void test_the_device_is_the_wall(void **state)
@@ -181,13 +207,13 @@ static void test_the_device_is_the_wall(void **state)
     assert_int_equal(run->verdict.bottleneck, WATERFALL_BOUND_DEVICE);
     assert_true(run->verdict.confidence >= 0.7);
 
-    struct cuzk_whatif answer;
+    struct whatif_answer answer;
     struct cuzk_error err;
-    assert_ok(cuzk_whatif(&e.report, 0, "synth=20", &answer, &err), err);
+    assert_ok(whatif_run(&e.report, 0, "synth=20", &answer, &err), err);
     assert_true(fabs(answer.predicted.wall_s / answer.measured.wall_s - 1) < 0.06);
-    assert_ok(cuzk_whatif(&e.report, 0, "faster=device:2,synth=30", &answer, &err), err);
+    assert_ok(whatif_run(&e.report, 0, "faster=device:2,synth=30", &answer, &err), err);
     assert_true(answer.predicted.wall_s < 0.6 * answer.measured.wall_s);
-    assert_ok(cuzk_whatif(&e.report, 0, "devices=2,synth=30,lookahead=9", &answer, &err), err);
+    assert_ok(whatif_run(&e.report, 0, "devices=2,synth=30,lookahead=9", &answer, &err), err);
     assert_true(answer.predicted.wall_s < 0.6 * answer.measured.wall_s);
     assert_int_equal(answer.then.devices, 2);
     assert_int_equal(answer.then.lookahead, 9);
@@ -195,7 +221,7 @@ static void test_the_device_is_the_wall(void **state)
     release(&e);
 }
 
-/* --- Predicted against measured ---------------------------------------------------- */
+/* --- Predicted against measured --------------------------------------------------------------- */
 
 /* Work that takes real time: synthesis sleeps, and the sim backend occupies the device. */
 enum { SLEEP_JOBS = 12, SLEEP_PARTITIONS = 4, SLEEP_SYNTH_MS = 90, SLEEP_DEVICE_MS = 50 };
@@ -258,7 +284,7 @@ static void sleeper_witness_free(void *witness)
 }
 
 static enum cuzk_status sleeper_prove(struct work *work, struct loaded *loaded, void *witness,
-                                      const struct work_span *span, uint8_t proof[WORK_PROOF_BYTES],
+                                      const struct work_span *span, uint8_t proof[CUZK_PROOF_BYTES],
                                       uint64_t *device_ns, struct cuzk_error *err)
 {
     (void)loaded;
@@ -266,12 +292,13 @@ static enum cuzk_status sleeper_prove(struct work *work, struct loaded *loaded, 
     (void)witness;
     struct sleeper *sleeper = ((struct sleeper_work *)(void *)work)->sleeper;
     struct backend_sums sums;
-    memset(proof, 0, WORK_PROOF_BYTES);
-    return backend_sim.prove(sleeper->circuits[span->device], NULL, &span->scope, &sums, err);
+    memset(proof, 0, CUZK_PROOF_BYTES);
+    const struct backend_partition partition = {NULL, span->job, span->scope};
+    return backend_sim.prove(sleeper->circuits[span->device], &partition, &sums, err);
 }
 
 static enum cuzk_status sleeper_verify(struct work *work, struct loaded *loaded, unsigned partition,
-                                       const uint8_t proof[WORK_PROOF_BYTES],
+                                       const uint8_t proof[CUZK_PROOF_BYTES],
                                        struct cuzk_error *err)
 {
     (void)work;
@@ -419,12 +446,12 @@ static void test_the_prediction_is_what_is_measured(void **state)
     double off = 1, as_it_was = 1;
     for (unsigned tries = 0; tries < 5 && (off > 0.05 || as_it_was > 0.05); tries++) {
         struct explained before, after;
-        struct cuzk_whatif answer;
+        struct whatif_answer answer;
         struct cuzk_error err;
         measure(&a, &before);
-        assert_ok(cuzk_whatif(&before.report, 0, "synth=4,lookahead=3,devices=2,workers=2", &answer,
-                              &err),
-                  err);
+        assert_ok(
+            whatif_run(&before.report, 0, "synth=4,lookahead=3,devices=2,workers=2", &answer, &err),
+            err);
         measure(&b, &after);
         double measured = SLEEP_JOBS * 60 / seconds(&after.report.runs[0]);
         off = off_by(answer.predicted.proofs_per_minute, measured);
@@ -473,10 +500,10 @@ static void test_a_log_without_labels_and_settings(void **state)
 {
     (void)state;
     struct explained before, after;
-    struct cuzk_whatif answer;
+    struct whatif_answer answer;
     struct cuzk_error err;
     model_run(10, 1, &before);
-    assert_ok(cuzk_whatif(&before.report, 0, "synth=17", &answer, &err), err);
+    assert_ok(whatif_run(&before.report, 0, "synth=17", &answer, &err), err);
     assert_int_equal(answer.was.synthesis_workers, 10); /* as many as were seen at once */
     assert_int_equal(answer.was.in_flight, 20);         /* all that are not at work wait */
     double measured = model_run(17, 1, &after);
@@ -489,7 +516,7 @@ static void test_a_log_without_labels_and_settings(void **state)
     release(&after);
 }
 
-/* --- Knobs ------------------------------------------------------------------------- */
+/* --- Knobs ------------------------------------------------------------------------------------ */
 
 static void test_knobs_that_are_none(void **state)
 {
@@ -517,9 +544,9 @@ static void test_knobs_that_are_none(void **state)
     replay_hunt(&made, &e);
     explain(&e);
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-        struct cuzk_whatif answer;
+        struct whatif_answer answer;
         struct cuzk_error err = {0};
-        assert_int_equal(cuzk_whatif(&e.report, 0, bad[i], &answer, &err), CUZK_INVALID_ARGUMENT);
+        assert_int_equal(whatif_run(&e.report, 0, bad[i], &answer, &err), CUZK_INVALID_ARGUMENT);
         assert_non_null(strstr(err.text, "expected"));
     }
     release(&e);
@@ -531,11 +558,11 @@ static void test_a_run_without_a_whole_job_is_refused(void **state)
     static const char text[] = "TIMELINE,5,SYNTH_START,a,partition=0\n"
                                "TIMELINE,9,SYNTH_END,a,partition=0,synth_ms=4\n";
     struct explained e = {0};
-    struct cuzk_whatif answer;
+    struct whatif_answer answer;
     struct cuzk_error err = {0};
     assert_ok(waterfall_log_read_bytes(&e.log, text, sizeof text - 1, &err), err);
     assert_ok(waterfall_analyse(&e.log, NULL, &e.report, &err), err);
-    assert_int_equal(cuzk_whatif(&e.report, 0, "synth=2", &answer, &err), CUZK_FAILED_PRECONDITION);
+    assert_int_equal(whatif_run(&e.report, 0, "synth=2", &answer, &err), CUZK_FAILED_PRECONDITION);
     release(&e);
 }
 
@@ -545,7 +572,7 @@ static void test_a_log_of_nonsense(void **state)
     (void)state;
     struct explained e = {0};
     struct text text = {0};
-    struct cuzk_whatif answer;
+    struct whatif_answer answer;
     struct cuzk_error err = {0};
     const unsigned long long synth_ms = 10000000000ULL;
     for (unsigned p = 0; p < 30; p++) {
@@ -564,7 +591,7 @@ static void test_a_log_of_nonsense(void **state)
     assert_ok(waterfall_log_read_bytes(&e.log, text.data, text.len, &err), err);
     assert_ok(waterfall_analyse(&e.log, NULL, &e.report, &err), err);
     assert_ok(
-        cuzk_whatif(&e.report, 0, "faster=synth:0.001,faster=device:0.001,synth=7", &answer, &err),
+        whatif_run(&e.report, 0, "faster=synth:0.001,faster=device:0.001,synth=7", &answer, &err),
         err);
     assert_int_equal(answer.partitions, 30);
     assert_true(answer.predicted.wall_s > 30 * 86000.0); /* a day each on the device */
@@ -597,6 +624,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_device_waits_for_synthesis),
         cmocka_unit_test(test_more_workers_only_slow_each_other),
+        cmocka_unit_test(test_a_replay_repeats),
         cmocka_unit_test(test_the_device_is_the_wall),
         cmocka_unit_test(test_the_prediction_is_what_is_measured),
         cmocka_unit_test(test_a_log_without_labels_and_settings),

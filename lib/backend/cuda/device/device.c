@@ -1,6 +1,5 @@
 #include "backend/cuda/device/device.h"
 
-#include "backend/cuda/msm/msm.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -20,11 +19,6 @@ void device_flip_next(void)
     atomic_store(&flip_next, true);
 }
 
-bool device_flip_is_due(void)
-{
-    return atomic_exchange(&flip_next, false);
-}
-
 void device_fail_after(long after)
 {
     atomic_store(&checks_left, after);
@@ -34,10 +28,29 @@ static bool fault_is_due(void)
 {
     return atomic_load(&checks_left) >= 0 && atomic_fetch_sub(&checks_left, 1) == 0;
 }
+
+static void CUDART_CB flip_bit(void *bytes)
+{
+    *(uint8_t *)bytes ^= 1;
+}
+
+/* Turns a bit over once the download before it on the stream is done, if that was asked for. */
+static enum cuzk_status flip_if_due(void *bytes, cudaStream_t stream, struct cuzk_error *err)
+{
+    if (!atomic_exchange(&flip_next, false))
+        return CUZK_OK;
+    return device_check(cudaLaunchHostFunc(stream, flip_bit, bytes), "turning a bit over", err);
+}
 #else
 static bool fault_is_due(void)
 {
     return false;
+}
+
+static enum cuzk_status flip_if_due(void *bytes, cudaStream_t stream, struct cuzk_error *err)
+{
+    (void)bytes, (void)stream, (void)err;
+    return CUZK_OK;
 }
 #endif
 
@@ -55,6 +68,14 @@ enum cuzk_status device_check(int code, const char *what, struct cuzk_error *err
 enum cuzk_status device_record(cudaEvent_t event, cudaStream_t stream, struct cuzk_error *err)
 {
     return device_check(cudaEventRecord(event, stream), "recording an event", err);
+}
+
+enum cuzk_status device_download(void *to, const void *from, size_t n_bytes, cudaStream_t stream,
+                                 const char *what, struct cuzk_error *err)
+{
+    TRY(device_check(cudaMemcpyAsync(to, from, n_bytes, cudaMemcpyDeviceToHost, stream), what,
+                     err));
+    return flip_if_due(to, stream, err);
 }
 
 enum cuzk_status device_use(const struct backend_device *device, struct cuzk_error *err)
@@ -150,7 +171,7 @@ enum cuzk_status device_count(const struct backend_options *options, unsigned *n
     return select_devices(options, ordinals, n, err);
 }
 
-static enum cuzk_status describe(struct backend_device *device, struct cuzk_error *err)
+static enum cuzk_status fill_description(struct backend_device *device, struct cuzk_error *err)
 {
     struct cudaDeviceProp properties;
     char uuid[UUID_TEXT_BYTES];
@@ -177,17 +198,16 @@ static enum cuzk_status make_streams(struct backend_device *device, struct cuzk_
     return CUZK_OK;
 }
 
-static enum cuzk_status start(struct backend_device *device, struct cuzk_error *err)
+static enum cuzk_status start_device(struct backend_device *device, struct cuzk_error *err)
 {
-    TRY(describe(device, err));
+    TRY(fill_description(device, err));
     TRY(device_use(device, err));
     /* Waiting threads sleep: a proof takes long and the processor has other work. */
     TRY(device_check(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync), "setting flags", err));
-    TRY(make_streams(device, err));
-    return device_check(msm_prepare(), "preparing kernels", err);
+    return make_streams(device, err);
 }
 
-static void stop(struct backend_device *device)
+static void stop_device(struct backend_device *device)
 {
     cudaStream_t *const streams[] = {&device->stream, &device->planning, &device->upload_stream};
     for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
@@ -244,7 +264,7 @@ enum cuzk_status device_open(const struct backend_options *options, unsigned ind
     device->budget_bytes = options->vram_budget_bytes;
     pthread_mutex_init(&device->busy, NULL);
     pthread_mutex_init(&device->budget_lock, NULL);
-    enum cuzk_status status = start(device, err);
+    enum cuzk_status status = start_device(device, err);
     if (status != CUZK_OK) {
         device_close(device);
         return status;
@@ -258,7 +278,7 @@ void device_close(struct backend_device *device)
     if (!device)
         return;
     if (cudaSetDevice(device->ordinal) == cudaSuccess)
-        stop(device);
+        stop_device(device);
     pthread_mutex_destroy(&device->busy);
     pthread_mutex_destroy(&device->budget_lock);
     mem_free(device);

@@ -29,12 +29,15 @@ enum cuzk_status device_check(int code, const char *what, struct cuzk_error *err
 
 enum cuzk_status device_record(cudaEvent_t event, cudaStream_t stream, struct cuzk_error *err);
 
+/* Enqueues the way of a result back to the host. `to` is best pinned. */
+enum cuzk_status device_download(void *to, const void *from, size_t n_bytes, cudaStream_t stream,
+                                 const char *what, struct cuzk_error *err);
+
 #ifdef CUZK_CUDA_FAULTS
 /* For tests: lets `after` checks pass and fails the next one, once. */
 void device_fail_after(long after);
-/* For tests: the next sums that come back have one bit turned over. */
+/* For tests: what device_download brings next has one bit turned over. */
 void device_flip_next(void);
-bool device_flip_is_due(void);
 /* For tests: enqueues a kernel that fails, which leaves the context lost. */
 int device_fail_kernel(struct CUstream_st *stream);
 #endif

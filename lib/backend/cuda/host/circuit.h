@@ -1,5 +1,5 @@
-/* A circuit on a device: its rows, the key's points, tables, and the room for partitions' work. All
-   of it is one block, planned before and taken when the circuit is loaded. */
+/* A circuit on a device: its rows, the key's points, tables, and room for the work of partitions.
+   All of this is one block of device memory, planned and taken when the circuit is loaded. */
 #ifndef CUDA_CIRCUIT_H
 #define CUDA_CIRCUIT_H
 
@@ -10,7 +10,7 @@
 #include "math/group.h"
 #include "r1cs/query.h"
 
-struct job;
+struct turn;
 
 /* Of each partition of a batch (partition.h), then of what it shares (batch.c). */
 enum {
@@ -22,7 +22,7 @@ enum {
 struct backend_circuit {
     struct backend_device *device;
     const struct shape *shape;
-    struct backend_key key;
+    struct key_vectors key; /* h and l as the sums use them: of the Lagrange form, if it has one */
     struct queries queries;
     struct rows_image rows; /* its bytes are freed once they are on the device */
     struct circuit_counts counts;
@@ -36,13 +36,13 @@ struct backend_circuit {
     uint8_t *sums;                /* pinned host copy of block.sums, of the batch at work */
     struct points_loader *loader; /* of what is streamed; NULL: nothing is */
 
-    /* Partitions wait here for the device, in the order in which they came to the circuit, however
-       long their uploads took; whoever finds nobody at work leads the next batch. */
+    /* Turns wait here for the device, in the order in which they came to the circuit, however long
+       their uploads took. The lock guards all below, and the slots' `taken`. */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a slot was given back */
-    struct job *waiting;
-    uint64_t arrivals;
-    bool at_work;
+    struct turn *waiting;
+    uint64_t arrivals; /* turns that came so far */
+    bool at_work;      /* a batch runs */
 };
 
 /* Whether h and l are used in the form that spares transforms (key/lagrange.h). */
@@ -50,14 +50,5 @@ static inline bool has_lagrange_form(const struct backend_circuit *circuit)
 {
     return circuit->key.lagrange.h != NULL;
 }
-
-/* CUZK_UNSUPPORTED: a device does not take a domain of that size. */
-enum cuzk_status circuit_check_size(unsigned log2_domain, struct cuzk_error *err);
-
-enum cuzk_status circuit_load(struct backend_device *device, const struct shape *shape,
-                              const struct backend_key *key, struct backend_circuit **out,
-                              struct cuzk_error *err);
-void circuit_unload(struct backend_circuit *circuit);
-uint64_t circuit_bytes(const struct backend_circuit *circuit);
 
 #endif

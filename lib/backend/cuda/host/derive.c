@@ -3,8 +3,8 @@
 #include "backend/cuda/device/layout.h"
 #include "backend/cuda/ntt/point_ntt.h"
 #include "backend/cuda/points/points_load.h"
+#include "backend/cuda/host/circuit_load.h"
 #include "backend/cuda/host/section.h"
-#include "backend/key.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "r1cs/transpose.h"
@@ -17,7 +17,7 @@ _Static_assert((int)CHUNK <= (int)POINT_NTT_SLICE, "columns of a chunk in one la
 
 struct deriver {
     const struct shape *shape;
-    const struct backend_key *key;
+    const struct key_vectors *key;
     const struct lagrange_points *out;
     backend_progress_fn *progress;
     void *context;
@@ -117,7 +117,7 @@ static enum cuzk_status copy_in(const struct deriver *deriver, void *to, const v
                         "deriving a Lagrange form", err);
 }
 
-static enum cuzk_status await(const struct deriver *deriver, struct cuzk_error *err)
+static enum cuzk_status await_stream(const struct deriver *deriver, struct cuzk_error *err)
 {
     return device_check(cudaStreamSynchronize(deriver->stream), "deriving a Lagrange form", err);
 }
@@ -135,7 +135,7 @@ static enum cuzk_status check_faults(const struct deriver *deriver, const char *
                                      struct cuzk_error *err)
 {
     struct points_faults faults;
-    TRY(await(deriver, err));
+    TRY(await_stream(deriver, err));
     TRY(device_check(cudaMemcpy(&faults, deriver->faults, sizeof faults, cudaMemcpyDeviceToHost),
                      "deriving a Lagrange form", err));
     return section_check_faults(&faults, section, n, err);
@@ -157,8 +157,8 @@ static enum cuzk_status load_h(struct deriver *deriver, struct cuzk_error *err)
     const size_t slot = msm_slot_bytes(MSM_G1);
     const struct points_source source = {
         .group = MSM_G1,
-        .bytes = deriver->key->h,
-        .n = deriver->key->n_h,
+        .bytes = deriver->key->v[KEY_H].at,
+        .n = deriver->key->v[KEY_H].n,
         .chunk_points = CHUNK,
         .staging = deriver->staging,
         .faults = deriver->faults,
@@ -189,20 +189,20 @@ static enum cuzk_status transform(struct deriver *deriver, bool coset, const cha
         TRY(device_check(
             point_ntt_step(log2_n, coset, step, deriver->slots, deriver->scratch, deriver->stream),
             "transform of points", err));
-        TRY(await(deriver, err));
+        TRY(await_stream(deriver, err));
         report_step(deriver, what);
     }
     return CUZK_OK;
 }
 
 /* Points first … that came back go to their place. what NULL: infinity may be among them. */
-static enum cuzk_status hand_out(const struct deriver *deriver, const char *what, uint32_t first,
-                                 uint32_t n, uint8_t *to, struct cuzk_error *err)
+static enum cuzk_status download_points(const struct deriver *deriver, const char *what,
+                                        uint32_t first, uint32_t n, uint8_t *to,
+                                        struct cuzk_error *err)
 {
-    TRY(device_check(cudaMemcpyAsync(deriver->bytes, deriver->chunk_bytes, (size_t)n * POINT_BYTES,
-                                     cudaMemcpyDeviceToHost, deriver->stream),
-                     "deriving a Lagrange form", err));
-    TRY(await(deriver, err));
+    TRY(device_download(deriver->bytes, deriver->chunk_bytes, (size_t)n * POINT_BYTES,
+                        deriver->stream, "deriving a Lagrange form", err));
+    TRY(await_stream(deriver, err));
     for (uint32_t i = 0; what && i < n; i++) {
         if (deriver->bytes[(size_t)i * POINT_BYTES] & INFINITY_FLAG)
             return error_set(err, CUZK_INVALID_ARGUMENT,
@@ -221,7 +221,7 @@ static enum cuzk_status write_h(const struct deriver *deriver, struct cuzk_error
         TRY(device_check(point_encode(deriver->slots, first, count, deriver->shape->log2_domain,
                                       deriver->chunk_bytes, deriver->stream),
                          "deriving a Lagrange form", err));
-        TRY(hand_out(deriver, "h", first, count, deriver->out->h, err));
+        TRY(download_points(deriver, "h", first, count, deriver->out->h, err));
     }
     return CUZK_OK;
 }
@@ -261,7 +261,7 @@ static enum cuzk_status load_factors(const struct deriver *deriver, struct cuzk_
         make_factor(&factors[i], &deriver->shape->coeffs[i]);
     enum cuzk_status status = copy_in(deriver, deriver->factors, factors, n * sizeof *factors, err);
     if (status == CUZK_OK)
-        status = await(deriver, err);
+        status = await_stream(deriver, err);
     mem_free(factors);
     return status;
 }
@@ -303,7 +303,7 @@ static enum cuzk_status write_inputs(const struct deriver *deriver, struct cuzk_
         cudaMemsetAsync(deriver->chunk_slots, 0, n * msm_slot_bytes(MSM_G1), deriver->stream),
         "deriving a Lagrange form", err));
     TRY(subtract_columns(deriver, 0, n, true, err));
-    return hand_out(deriver, NULL, 0, n, deriver->out->inputs, err);
+    return download_points(deriver, NULL, 0, n, deriver->out->inputs, err);
 }
 
 static enum cuzk_status write_l(const struct deriver *deriver, struct cuzk_error *err)
@@ -312,13 +312,14 @@ static enum cuzk_status write_l(const struct deriver *deriver, struct cuzk_error
     TRY(clear_faults(deriver, err));
     for (uint32_t first = 0; first < n_aux; first += CHUNK) {
         const uint32_t n = at_most(n_aux - first, CHUNK);
-        TRY(copy_in(deriver, deriver->chunk_bytes, deriver->key->l + (size_t)first * POINT_BYTES,
+        TRY(copy_in(deriver, deriver->chunk_bytes,
+                    deriver->key->v[KEY_L].at + (size_t)first * POINT_BYTES,
                     (size_t)n * POINT_BYTES, err));
         TRY(device_check(points_convert(MSM_G1, deriver->chunk_bytes, n, deriver->chunk_slots,
                                         deriver->faults, deriver->stream),
                          "converting points", err));
         TRY(subtract_columns(deriver, deriver->shape->n_inputs + first, n, false, err));
-        TRY(hand_out(deriver, "l", first, n, deriver->out->l, err));
+        TRY(download_points(deriver, "l", first, n, deriver->out->l, err));
     }
     return check_faults(deriver, "l", n_aux, err);
 }
@@ -338,7 +339,7 @@ static enum cuzk_status derive(struct deriver *deriver, const struct backend_dev
 }
 
 enum cuzk_status derive_lagrange(struct backend_device *device, const struct shape *shape,
-                                 const struct backend_key *key, const struct lagrange_points *out,
+                                 const struct key_vectors *key, const struct lagrange_points *out,
                                  backend_progress_fn *progress, void *context,
                                  struct cuzk_error *err)
 {

@@ -7,7 +7,7 @@
 /* The Lagrange form (key/lagrange.h). Takes 128 bytes of device memory for each point of the
    domain, 17.2 GB for 2^27, and 1.4 GB; on the host the columns of C (r1cs/transpose.h). */
 enum cuzk_status derive_lagrange(struct backend_device *device, const struct shape *shape,
-                                 const struct backend_key *key, const struct lagrange_points *out,
+                                 const struct key_vectors *key, const struct lagrange_points *out,
                                  backend_progress_fn *progress, void *context,
                                  struct cuzk_error *err);
 

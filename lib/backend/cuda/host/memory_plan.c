@@ -5,6 +5,7 @@
 #include "backend/cuda/ntt/ntt.h"
 #include "backend/cuda/points/points.h"
 #include "backend/cuda/points/points_load.h"
+#include "base/bits.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "math/fr.h"
@@ -17,20 +18,9 @@
    a device, and scratch of 1 GB. So is a sixteenth of h, with scratch of 2 GB. */
 enum { CHUNK_MIN = POINTS_ALIGNMENT * 192, CHUNKS = 32 };
 
-static size_t words_of(size_t bits)
-{
-    return (bits + 63) / 64;
-}
-
 static size_t larger(size_t a, size_t b)
 {
     return a > b ? a : b;
-}
-
-const char *section_name(enum cuda_section section)
-{
-    static const char *const names[SECTION_COUNT] = {"h", "l", "a", "b_g1", "b_g2"};
-    return names[section];
 }
 
 static size_t domain_bytes(const struct circuit_counts *counts)
@@ -38,12 +28,11 @@ static size_t domain_bytes(const struct circuit_counts *counts)
     return ((size_t)1 << counts->log2_domain) * sizeof(struct fr);
 }
 
-/* --- Sizes that follow from a plan -------------------------------------------------------------
- */
+/* --- Sizes that follow from a plan ------------------------------------------------------------ */
 
 bool plan_is_resident(const struct memory_plan *plan)
 {
-    for (enum cuda_section i = 0; i < SECTION_COUNT; i++) {
+    for (enum key_vector i = 0; i < KEY_VECTORS; i++) {
         if (!plan->resident[i])
             return false;
     }
@@ -52,13 +41,13 @@ bool plan_is_resident(const struct memory_plan *plan)
 
 uint32_t plan_h_pieces(const struct circuit_counts *counts, const struct memory_plan *plan)
 {
-    return (counts->n_points[SECTION_H] + plan->h_piece - 1) / plan->h_piece;
+    return (counts->n_points[KEY_H] + plan->h_piece - 1) / plan->h_piece;
 }
 
 struct msm_size plan_h_size(const struct circuit_counts *counts, const struct memory_plan *plan,
                             uint32_t piece)
 {
-    const uint32_t n = counts->n_points[SECTION_H], first = piece * plan->h_piece;
+    const uint32_t n = counts->n_points[KEY_H], first = piece * plan->h_piece;
     const bool whole = plan->h_piece >= n;
     return (struct msm_size){
         .n = n - first < plan->h_piece ? n - first : plan->h_piece,
@@ -67,19 +56,19 @@ struct msm_size plan_h_size(const struct circuit_counts *counts, const struct me
     };
 }
 
-uint32_t plan_part_points(const struct memory_plan *plan, enum cuda_section section)
+uint32_t plan_part_points(const struct memory_plan *plan, enum key_vector section)
 {
     return plan->resident[section] ? plan->sum_points : plan->chunk_points;
 }
 
 uint32_t plan_parts(const struct circuit_counts *counts, const struct memory_plan *plan,
-                    enum cuda_section section)
+                    enum key_vector section)
 {
     const uint32_t most = plan_part_points(plan, section);
     return (counts->n_points[section] + most - 1) / most;
 }
 
-struct msm_size plan_bits_size(enum cuda_section section, uint32_t n, unsigned n_witnesses)
+struct msm_size plan_bits_size(enum key_vector section, uint32_t n, unsigned n_witnesses)
 {
     const bool g2 = section_group(section) == MSM_G2;
     return (struct msm_size){
@@ -95,17 +84,17 @@ static size_t h_work_bytes(const struct circuit_counts *counts, const struct mem
 
 static size_t h_staging_bytes(const struct memory_plan *plan)
 {
-    return plan->resident[SECTION_H] ? 0 : points_staging_bytes(MSM_G1, plan->h_piece);
+    return plan->resident[KEY_H] ? 0 : points_staging_bytes(MSM_G1, plan->h_piece);
 }
 
-size_t plan_staging_bytes(const struct memory_plan *plan, enum cuda_section section)
+size_t plan_staging_bytes(const struct memory_plan *plan, enum key_vector section)
 {
     return aligned(points_staging_bytes(section_group(section), plan->chunk_points));
 }
 
 /* The sums of a part of a section, from where it lies or from staging. */
 static size_t bits_work_bytes(const struct circuit_counts *counts, const struct memory_plan *plan,
-                              enum cuda_section section)
+                              enum key_vector section)
 {
     const uint32_t n = counts->n_points[section], most = plan_part_points(plan, section);
     const struct msm_size size = plan_bits_size(section, n < most ? n : most, plan->n_batch);
@@ -122,7 +111,7 @@ static size_t sums_work_bytes(const struct circuit_counts *counts, const struct 
         if (counts->n_scalars[i] > 0)
             most = larger(most, msm_scratch_bytes(&plan->tail_size[i]));
     }
-    for (enum cuda_section i = SECTION_L; i < SECTION_COUNT; i++)
+    for (enum key_vector i = KEY_L; i < KEY_VECTORS; i++)
         most = larger(most, bits_work_bytes(counts, plan, i));
     return aligned(most);
 }
@@ -130,13 +119,12 @@ static size_t sums_work_bytes(const struct circuit_counts *counts, const struct 
 static size_t load_bytes(const struct memory_plan *plan)
 {
     size_t most = 0;
-    for (enum cuda_section i = 0; i < SECTION_COUNT; i++)
+    for (enum key_vector i = 0; i < KEY_VECTORS; i++)
         most = larger(most, plan_staging_bytes(plan, i));
     return most;
 }
 
-/* --- The block ---------------------------------------------------------------------------------
- */
+/* --- The block -------------------------------------------------------------------------------- */
 
 static void take_density(struct layout *layout, const struct circuit_counts *counts, bool dense,
                          struct cuda_density *out)
@@ -144,8 +132,8 @@ static void take_density(struct layout *layout, const struct circuit_counts *cou
     *out = (struct cuda_density){0};
     if (dense)
         return;
-    out->bits = take(layout, words_of(counts->n_aux) * sizeof *out->bits);
-    out->ranks = take(layout, words_of(counts->n_aux) * sizeof *out->ranks);
+    out->bits = take(layout, bit_words(counts->n_aux) * sizeof *out->bits);
+    out->ranks = take(layout, bit_words(counts->n_aux) * sizeof *out->ranks);
 }
 
 static void take_slot(struct layout *layout, const struct circuit_counts *counts,
@@ -155,8 +143,8 @@ static void take_slot(struct layout *layout, const struct circuit_counts *counts
     *slot = (struct witness_slot){0};
     slot->bits = take(layout, witness_plane_words(counts->n_aux) * sizeof *slot->bits + 64);
     slot->values = take(layout, counts->n_values * sizeof(struct fr));
-    slot->selected_a = take(layout, words_of(counts->n_points[SECTION_A]) * sizeof(uint64_t));
-    slot->selected_b = take(layout, words_of(counts->n_points[SECTION_B_G1]) * sizeof(uint64_t));
+    slot->selected_a = take(layout, bit_words(counts->n_points[KEY_A]) * sizeof(uint64_t));
+    slot->selected_b = take(layout, bit_words(counts->n_points[KEY_B_G1]) * sizeof(uint64_t));
     slot->memory = slot->bits;
     slot->bytes = layout->used - start;
 }
@@ -164,7 +152,7 @@ static void take_slot(struct layout *layout, const struct circuit_counts *counts
 static void take_points(struct layout *layout, const struct circuit_counts *counts,
                         const struct memory_plan *plan, struct circuit_block *block)
 {
-    for (enum cuda_section i = 0; i < SECTION_COUNT; i++) {
+    for (enum key_vector i = 0; i < KEY_VECTORS; i++) {
         const enum msm_group group = section_group(i);
         const uint32_t n = counts->n_points[i];
         block->points[i] = NULL;
@@ -266,9 +254,9 @@ void plan_sums(const struct circuit_counts *counts, const struct memory_plan *pl
     }
     out->own_bytes = used;
     used *= plan->n_batch;
-    for (enum cuda_section i = 0; i < SECTION_COUNT; i++) {
+    for (enum key_vector i = 0; i < KEY_VECTORS; i++) {
         out->bits[i] = used;
-        if (i == SECTION_H)
+        if (i == KEY_H)
             continue;
         const struct msm_size size = plan_bits_size(i, 1, plan->n_batch);
         used += aligned((size_t)plan_parts(counts, plan, i) * msm_sum_count(&size) *
@@ -279,8 +267,7 @@ void plan_sums(const struct circuit_counts *counts, const struct memory_plan *pl
     out->bytes = used;
 }
 
-/* --- The choice --------------------------------------------------------------------------------
- */
+/* --- The choice ------------------------------------------------------------------------------- */
 
 static uint32_t rounded_up(uint32_t n)
 {
@@ -294,7 +281,7 @@ static uint32_t part_of(const struct circuit_counts *counts, unsigned parts)
     return part > CHUNK_MIN ? part : CHUNK_MIN;
 }
 
-static uint64_t measure(const struct circuit_counts *counts, struct memory_plan *plan)
+static uint64_t measure_plan(const struct circuit_counts *counts, struct memory_plan *plan)
 {
     struct circuit_block block = {0};
     lay_out(counts, plan, NULL, &block);
@@ -328,13 +315,14 @@ static const struct trial trials[] = {
     {H_PIECES_MAX, false, false, 2, 2},
 };
 
-static struct memory_plan sketch(const struct circuit_counts *counts, const struct trial *trial)
+static struct memory_plan sketch_plan(const struct circuit_counts *counts,
+                                      const struct trial *trial)
 {
-    const uint32_t n_h = rounded_up(counts->n_points[SECTION_H]);
+    const uint32_t n_h = rounded_up(counts->n_points[KEY_H]);
     const uint32_t h_piece = part_of(counts, trial->h_pieces);
     const bool whole = trial->h_pieces == 1;
     struct memory_plan plan = {
-        .resident[SECTION_H] = trial->h_resident,
+        .resident[KEY_H] = trial->h_resident,
         .n_batch = trial->n_batch,
         .n_slots = trial->n_slots,
         .h_piece = n_h < h_piece ? n_h : h_piece,
@@ -354,19 +342,19 @@ static struct memory_plan sketch(const struct circuit_counts *counts, const stru
 
 /* Plans as tried, and keeps what fits of the other sections, those first that are small for the
    time they take. */
-static bool fits(const struct circuit_counts *counts, uint64_t limit, const struct trial *trial,
-                 struct memory_plan *out)
+static bool try_plan(const struct circuit_counts *counts, uint64_t limit, const struct trial *trial,
+                     struct memory_plan *out)
 {
-    static const enum cuda_section order[] = {SECTION_B_G2, SECTION_B_G1, SECTION_L, SECTION_A};
-    *out = sketch(counts, trial);
-    if (measure(counts, out) > limit)
+    static const enum key_vector order[] = {KEY_B_G2, KEY_B_G1, KEY_L, KEY_A};
+    *out = sketch_plan(counts, trial);
+    if (measure_plan(counts, out) > limit)
         return false;
     for (size_t i = 0; i < ARRAY_LEN(order); i++) {
         out->resident[order[i]] = true;
-        if (measure(counts, out) > limit)
+        if (measure_plan(counts, out) > limit)
             out->resident[order[i]] = false;
     }
-    measure(counts, out);
+    measure_plan(counts, out);
     return true;
 }
 
@@ -379,7 +367,7 @@ enum cuzk_status plan_circuit(const struct circuit_counts *counts, uint64_t limi
                               struct memory_plan *out, struct cuzk_error *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(trials); i++) {
-        if (fits(counts, limit, &trials[i], out))
+        if (try_plan(counts, limit, &trials[i], out))
             return CUZK_OK;
     }
     return error_set(
@@ -396,12 +384,12 @@ void plan_describe(const struct memory_plan *plan, char *text, size_t bytes)
     text[0] = '\0';
     for (int streamed = 0; streamed < 2; streamed++) {
         const char *comma = "";
-        for (enum cuda_section i = 0; i < SECTION_COUNT && used < bytes; i++) {
+        for (enum key_vector i = 0; i < KEY_VECTORS && used < bytes; i++) {
             if (plan->resident[i] == (streamed != 0))
                 continue;
             used += (size_t)snprintf(
                 text + used, bytes - used, "%s%s%s", *comma == '\0' && used > 0 ? "; " : comma,
-                *comma == '\0' && streamed ? "streamed: " : "", section_name(i));
+                *comma == '\0' && streamed ? "streamed: " : "", key_vector_name(i));
             comma = ", ";
         }
         if (!streamed && used > 0 && used < bytes)

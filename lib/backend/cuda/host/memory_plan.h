@@ -11,19 +11,19 @@
 #define CUDA_MEMORY_PLAN_H
 
 #include "backend/cuda/msm/msm.h"
+#include "key/key_vectors.h"
 
 #include <cuzk/status.h>
 #include <stdbool.h>
-
-enum cuda_section { SECTION_H, SECTION_L, SECTION_A, SECTION_B_G1, SECTION_B_G2, SECTION_COUNT };
 
 /* The sums over full-size variables (tails), in pairs of the same scalars: l with a, and b in its
    two groups. */
 enum cuda_tail { TAIL_LA, TAIL_B, TAIL_COUNT };
 
-/* Partitions of a batch: those of a 32 GiB PoRep and two of another job that came before; slots for
-   two more whose witnesses are uploaded meanwhile. From BATCH_ENOUGH on a batch takes in no other
-   jobs, whose other partitions would have to wait for the next one. */
+/* A batch has room for the ten partitions of a 32 GiB PoRep and two of a job that came before;
+   there are slots for two more witnesses, which are uploaded meanwhile. A batch of BATCH_ENOUGH
+   partitions takes in no further jobs, whose other partitions would have to wait for the next
+   batch. */
 enum { BATCH_ENOUGH = 8, BATCH_MAX = 12, SLOTS_MAX = BATCH_MAX + 2 };
 
 /* Multiplications of h, at most. */
@@ -34,19 +34,19 @@ struct circuit_counts {
     unsigned log2_domain;
     uint32_t n_aux;
     uint32_t n_values; /* inputs and full-size variables */
-    uint32_t n_points[SECTION_COUNT];
+    uint32_t n_points[KEY_VECTORS];
     uint32_t n_scalars[TAIL_COUNT];
     size_t rows_bytes; /* of the image, rows.h */
     bool a_is_dense, b_is_dense;
 };
 
 struct memory_plan {
-    bool resident[SECTION_COUNT]; /* on the device while the circuit is loaded */
-    unsigned n_batch;             /* partitions of a batch, at most */
-    unsigned n_slots;             /* witnesses that the device holds */
-    uint32_t h_piece;             /* points of h that are multiplied at once */
-    uint32_t chunk_points;        /* of a section, while it is loaded or streamed */
-    uint32_t sum_points;          /* of a resident section, whose bits are summed up at once */
+    bool resident[KEY_VECTORS]; /* on the device while the circuit is loaded */
+    unsigned n_batch;           /* partitions of a batch, at most */
+    unsigned n_slots;           /* witnesses that the device holds */
+    uint32_t h_piece;           /* points of h that are multiplied at once */
+    uint32_t chunk_points;      /* of a section, while it is loaded or streamed */
+    uint32_t sum_points;        /* of a resident section, whose bits are summed up at once */
     struct msm_size tail_size[TAIL_COUNT];
 
     /* Bytes of the block's parts. */
@@ -54,7 +54,7 @@ struct memory_plan {
         total_bytes;
 };
 
-/* Memory of one witness. */
+/* Device memory of one witness. */
 struct witness_slot {
     void *memory; /* of all of it: the bits, … */
     size_t bytes;
@@ -75,7 +75,7 @@ struct circuit_block {
     void *image;  /* rows */
     void *tables; /* transforms */
     struct cuda_density a_dense, b_dense;
-    void *points[SECTION_COUNT];   /* slots; NULL: not resident */
+    void *points[KEY_VECTORS];     /* slots; NULL: not resident */
     void *tails[TAIL_COUNT][2];    /* points of full-size variables */
     uint32_t *sources[TAIL_COUNT]; /* where their values are among a slot's */
     struct witness_slot slots[SLOTS_MAX];
@@ -94,21 +94,21 @@ struct sums_map {
     size_t own_bytes;
     size_t h;                    /* among a witness's own: for each piece h_stride bytes */
     size_t tails[TAIL_COUNT][2]; /* likewise: the sums of a multiplication */
-    size_t bits[SECTION_COUNT];  /* for each part of a section the sums of plan_bits_size */
+    size_t bits[KEY_VECTORS];    /* for each part of a section the sums of plan_bits_size */
     size_t faults;               /* struct points_faults of what was streamed */
     size_t h_stride;
     size_t bytes;
 };
 
-static inline enum msm_group section_group(enum cuda_section section)
+static inline enum msm_group section_group(enum key_vector section)
 {
-    return section == SECTION_B_G2 ? MSM_G2 : MSM_G1;
+    return section == KEY_B_G2 ? MSM_G2 : MSM_G1;
 }
 
 /* The section behind one of a tail's two sets. */
-static inline enum cuda_section tail_section(enum cuda_tail tail, unsigned set)
+static inline enum key_vector tail_section(enum cuda_tail tail, unsigned set)
 {
-    return tail == TAIL_LA ? (set ? SECTION_A : SECTION_L) : (set ? SECTION_B_G2 : SECTION_B_G1);
+    return tail == TAIL_LA ? (set ? KEY_A : KEY_L) : (set ? KEY_B_G2 : KEY_B_G1);
 }
 
 /* The fastest plan that takes at most `limit` bytes. If there is none, CUZK_RESOURCE_EXHAUSTED with
@@ -131,17 +131,16 @@ struct msm_size plan_h_size(const struct circuit_counts *counts, const struct me
                             uint32_t piece);
 
 /* Room for a chunk of a section on its way. */
-size_t plan_staging_bytes(const struct memory_plan *plan, enum cuda_section section);
+size_t plan_staging_bytes(const struct memory_plan *plan, enum key_vector section);
 
-/* A section's bits are summed up in parts of so many points, the last one being what is left; and
-   the size of such a job over n points for so many witnesses. */
-uint32_t plan_part_points(const struct memory_plan *plan, enum cuda_section section);
+/* A section's bits are summed up in parts: the points of a part (of all but the last one), the
+   number of parts, and the size of a subset sum over n points for n_witnesses. */
+uint32_t plan_part_points(const struct memory_plan *plan, enum key_vector section);
 uint32_t plan_parts(const struct circuit_counts *counts, const struct memory_plan *plan,
-                    enum cuda_section section);
-struct msm_size plan_bits_size(enum cuda_section section, uint32_t n, unsigned n_witnesses);
+                    enum key_vector section);
+struct msm_size plan_bits_size(enum key_vector section, uint32_t n, unsigned n_witnesses);
 
 /* "h, b_g2 on the card; l, a, b_g1 streamed" */
 void plan_describe(const struct memory_plan *plan, char *text, size_t bytes);
-const char *section_name(enum cuda_section section);
 
 #endif

@@ -5,8 +5,7 @@
 #include "base/check.h"
 #include "base/error.h"
 
-/* --- Multiplications ---------------------------------------------------------------------------
- */
+/* --- Multiplications -------------------------------------------------------------------------- */
 
 static struct msm_job msm_on(const struct backend_device *device, const struct msm_size *size,
                              const void *scalars, void *scratch)
@@ -72,8 +71,7 @@ static enum cuzk_status multiply_tails(const struct backend_circuit *circuit, co
     return CUZK_OK;
 }
 
-/* --- Graphs ------------------------------------------------------------------------------------
- */
+/* --- Graphs ----------------------------------------------------------------------------------- */
 
 typedef enum cuzk_status enqueue_fn(const struct backend_circuit *circuit, const void *context,
                                     struct cuzk_error *err);
@@ -122,8 +120,7 @@ static enum cuzk_status launch_graph(const struct backend_circuit *circuit, enqu
     return device_check(cudaGraphLaunch(*graph, circuit->device->stream), "launching a graph", err);
 }
 
-/* --- All together ------------------------------------------------------------------------------
- */
+/* --- All together ----------------------------------------------------------------------------- */
 
 static enum cuzk_status multiply_chunk(void *context, const struct points_chunk *chunk,
                                        cudaStream_t stream, struct cuzk_error *err)
@@ -138,11 +135,11 @@ static enum cuzk_status multiply_chunk(void *context, const struct points_chunk 
 static enum cuzk_status multiply_h(struct backend_circuit *circuit, struct cuzk_error *err)
 {
     const cudaStream_t stream = circuit->device->stream;
-    const uint32_t n = circuit->counts.n_points[SECTION_H], most = circuit->plan.h_piece;
-    if (!circuit->plan.resident[SECTION_H]) {
+    const uint32_t n = circuit->counts.n_points[KEY_H], most = circuit->plan.h_piece;
+    if (!circuit->plan.resident[KEY_H]) {
         const struct points_source source = {
             .group = MSM_G1,
-            .bytes = section_bytes(circuit, SECTION_H),
+            .bytes = circuit->key.v[KEY_H].at,
             .n = n,
             .chunk_points = most,
             .staging = circuit->block.h_staging,
@@ -150,7 +147,7 @@ static enum cuzk_status multiply_h(struct backend_circuit *circuit, struct cuzk_
         };
         return points_load(circuit->loader, &source, multiply_chunk, circuit, stream, err);
     }
-    const char *points = circuit->block.points[SECTION_H];
+    const char *points = circuit->block.points[KEY_H];
     for (uint32_t first = 0; first < n; first += most) {
         const struct points_chunk chunk = {first, n - first < most ? n - first : most,
                                            points + first * msm_slot_bytes(MSM_G1)};

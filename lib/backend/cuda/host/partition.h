@@ -9,9 +9,9 @@
 enum partition_event { ROWS_FROM, ROWS_TO, QUOTIENT_TO, H_TO, TAILS_TO };
 _Static_assert(TAILS_TO + 1 == PARTITION_EVENTS, "events of a partition");
 
-/* Enqueues it on the device's stream, for the witness in the slot; records the events. `sums`:
-   device memory for sums_map.own_bytes. If h is streamed it returns when the last piece is on its
-   way. */
+/* Enqueues the own part of a partition on the device's stream, for the witness in the slot, and
+   records the events. `sums`: device memory for sums_map.own_bytes. If h is streamed, the function
+   returns when the last piece is on its way. */
 enum cuzk_status partition_enqueue(struct backend_circuit *circuit, const struct witness_slot *slot,
                                    void *sums, const cudaEvent_t events[PARTITION_EVENTS],
                                    struct cuzk_error *err);

@@ -6,16 +6,6 @@
 #include "base/error.h"
 #include "base/log.h"
 
-const uint8_t *section_bytes(const struct backend_circuit *circuit, enum cuda_section section)
-{
-    const struct backend_key *key = &circuit->key;
-    const bool lagrange = has_lagrange_form(circuit);
-    const uint8_t *const bytes[SECTION_COUNT] = {lagrange ? key->lagrange.h : key->h,
-                                                 lagrange ? key->lagrange.l : key->l, key->a,
-                                                 key->b_g1, key->b_g2};
-    return bytes[section];
-}
-
 enum cuzk_status section_check_faults(const struct points_faults *faults, const char *section,
                                       uint32_t n, struct cuzk_error *err)
 {
@@ -29,7 +19,7 @@ enum cuzk_status section_check_faults(const struct points_faults *faults, const 
 /* One pass over a section: what is done with each chunk's points. */
 struct pass {
     struct backend_circuit *circuit;
-    enum cuda_section section;
+    enum key_vector section;
     /* While loading: */
     const uint32_t *tail_points; /* device; of one set of a tail */
     uint32_t n_tail;
@@ -42,11 +32,11 @@ struct pass {
 };
 
 static struct points_source source_of(const struct backend_circuit *circuit,
-                                      enum cuda_section section, void *staging)
+                                      enum key_vector section, void *staging)
 {
     return (struct points_source){
         .group = section_group(section),
-        .bytes = section_bytes(circuit, section),
+        .bytes = circuit->key.v[section].at,
         .n = circuit->counts.n_points[section],
         .chunk_points = circuit->plan.chunk_points,
         .staging = staging,
@@ -59,18 +49,18 @@ static enum cuzk_status sum_part(const struct pass *pass, const void *slots, uin
                                  uint32_t n, cudaStream_t stream, struct cuzk_error *err)
 {
     const struct backend_circuit *circuit = pass->circuit;
-    struct msm_job job = {
+    struct msm_job msm = {
         .size = plan_bits_size(pass->section, n, pass->n_witnesses),
         .scratch = pass->scratch,
     };
-    const size_t bytes = msm_sum_count(&job.size) * msm_point_bytes(section_group(pass->section));
-    job.scratch_bytes = msm_scratch_bytes(&job.size);
-    job.sets[0].points = slots;
-    job.sets[0].sums = (char *)circuit->block.sums + circuit->sums_map.bits[pass->section] +
+    const size_t bytes = msm_sum_count(&msm.size) * msm_point_bytes(section_group(pass->section));
+    msm.scratch_bytes = msm_scratch_bytes(&msm.size);
+    msm.sets[0].points = slots;
+    msm.sets[0].sums = (char *)circuit->block.sums + circuit->sums_map.bits[pass->section] +
                        first / plan_part_points(&circuit->plan, pass->section) * bytes;
     for (unsigned i = 0; i < pass->n_witnesses; i++)
-        job.bitmaps[i] = pass->selected[i] + first / 64;
-    return device_check(msm_enqueue(&job, stream), "sums over bits", err);
+        msm.bitmaps[i] = pass->selected[i] + first / 64;
+    return device_check(msm_enqueue(&msm, stream), "sums over bits", err);
 }
 
 static void report_progress(struct pass *pass, const struct points_chunk *chunk)
@@ -81,7 +71,7 @@ static void report_progress(struct pass *pass, const struct points_chunk *chunk)
         return;
     pass->reported_ns = now;
     log_info("cuda", "%s: loading points, section %s: %u of %u million",
-             pass->circuit->device->description, section_name(pass->section),
+             pass->circuit->device->description, key_vector_name(pass->section),
              (chunk->first + chunk->n) / 1000000, n / 1000000);
 }
 
@@ -112,7 +102,7 @@ static enum cuzk_status sum_chunk(void *context, const struct points_chunk *chun
     return sum_part(context, chunk->slots, chunk->first, chunk->n, stream, err);
 }
 
-enum cuzk_status section_sum(struct backend_circuit *circuit, enum cuda_section section,
+enum cuzk_status section_sum(struct backend_circuit *circuit, enum key_vector section,
                              const uint64_t *const selected[], unsigned n_witnesses,
                              cudaStream_t stream, struct cuzk_error *err)
 {
@@ -135,7 +125,7 @@ enum cuzk_status section_sum(struct backend_circuit *circuit, enum cuda_section 
 }
 
 /* Which of a tail's two lists the section is; false for h. */
-static bool find_tail(enum cuda_section section, enum cuda_tail *tail, unsigned *set)
+static bool find_tail(enum key_vector section, enum cuda_tail *tail, unsigned *set)
 {
     for (enum cuda_tail i = 0; i < TAIL_COUNT; i++) {
         for (unsigned k = 0; k < 2; k++) {
@@ -149,8 +139,7 @@ static bool find_tail(enum cuda_section section, enum cuda_tail *tail, unsigned 
     return false;
 }
 
-/* The section's points come to the device once, are checked and become what its sums want. */
-enum cuzk_status section_load(struct backend_circuit *circuit, enum cuda_section section,
+enum cuzk_status section_load(struct backend_circuit *circuit, enum key_vector section,
                               struct points_loader *loader, const struct tail_list *lists,
                               cudaStream_t stream, struct cuzk_error *err)
 {
@@ -183,11 +172,11 @@ enum cuzk_status section_load(struct backend_circuit *circuit, enum cuda_section
         cudaMemcpyAsync(&faults, source.faults, sizeof faults, cudaMemcpyDeviceToHost, stream),
         "loading points", err));
     TRY(device_check(cudaStreamSynchronize(stream), "loading points", err));
-    return section_check_faults(&faults, section_name(section), source.n, err);
+    return section_check_faults(&faults, key_vector_name(section), source.n, err);
 }
 
-/* The inputs, all of which section a has, are the first of the tail's values; l has none but those
-   of its Lagrange form. */
+/* Section a has points for all inputs, which are the first of the tail's values; l has such points
+   in the Lagrange form only. */
 enum cuzk_status section_load_inputs(struct backend_circuit *circuit, const struct tail_list *list,
                                      cudaStream_t stream, struct cuzk_error *err)
 {
@@ -210,9 +199,10 @@ enum cuzk_status section_load_inputs(struct backend_circuit *circuit, const stru
     return section_check_faults(&faults, "inputs", n, err);
 }
 
-/* Where a witness's sum of the first part is; those of other parts are so many points apart. */
+/* A witness's sum of the first part; the sums of other parts follow, *apart points from each
+   other. */
 static const void *sums_of(const struct backend_circuit *circuit, const uint8_t *sums,
-                           enum cuda_section section, unsigned witness, unsigned n_witnesses,
+                           enum key_vector section, unsigned witness, unsigned n_witnesses,
                            size_t *apart)
 {
     const struct msm_size size = plan_bits_size(section, 1, n_witnesses);
@@ -222,7 +212,7 @@ static const void *sums_of(const struct backend_circuit *circuit, const uint8_t 
 }
 
 void section_finish_g1(const struct backend_circuit *circuit, const uint8_t *sums,
-                       enum cuda_section section, unsigned witness, unsigned n_witnesses,
+                       enum key_vector section, unsigned witness, unsigned n_witnesses,
                        struct g1 *out)
 {
     size_t apart;
@@ -233,7 +223,7 @@ void section_finish_g1(const struct backend_circuit *circuit, const uint8_t *sum
 }
 
 void section_finish_g2(const struct backend_circuit *circuit, const uint8_t *sums,
-                       enum cuda_section section, unsigned witness, unsigned n_witnesses,
+                       enum key_vector section, unsigned witness, unsigned n_witnesses,
                        struct g2 *out)
 {
     size_t apart;

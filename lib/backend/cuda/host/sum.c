@@ -52,7 +52,7 @@ static enum cuzk_status add_part(const struct summing *summing, const uint8_t *p
 {
     struct result result;
     struct g1 part;
-    const struct msm_job job = {
+    const struct msm_job msm = {
         .size = size_of(n),
         .sets[0] = {summing->slots, summing->result->sums},
         .scalars = summing->scalars,
@@ -67,15 +67,13 @@ static enum cuzk_status add_part(const struct summing *summing, const uint8_t *p
     TRY(device_check(
         points_convert(MSM_G1, summing->bytes, n, summing->slots, &summing->result->faults, stream),
         what, err));
-    TRY(device_check(msm_enqueue(&job, stream), what, err));
-    TRY(device_check(
-        cudaMemcpyAsync(&result, summing->result, sizeof result, cudaMemcpyDeviceToHost, stream),
-        what, err));
+    TRY(device_check(msm_enqueue(&msm, stream), what, err));
+    TRY(device_download(&result, summing->result, sizeof result, stream, what, err));
     TRY(device_check(cudaStreamSynchronize(stream), what, err));
     if (result.faults.malformed + result.faults.off_curve > 0)
         return error_set(err, CUZK_BAD_PARAMS, "of %u points %u are malformed, %u not on the curve",
                          n, result.faults.malformed, result.faults.off_curve);
-    msm_finish_g1(&part, &job.size, result.sums);
+    msm_finish_g1(&part, &msm.size, result.sums);
     g1_add(sum, sum, &part);
     return CUZK_OK;
 }

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Sizes and number of threads: where a mapped file went fastest (docs/performance-gpu.md). */
+/* Sizes and number of threads: where a mapped file went fastest (docs/internals/gpu-log.md). */
 enum { THREADS_DEFAULT = 8, PIECES = 3, PIECE_BYTES = 16 << 20, SLICE_BYTES = 1 << 20 };
 
 /* The bytes of a chunk go through pinned memory in pieces, which several threads copy in slices:
@@ -51,8 +51,8 @@ static enum cuzk_status upload_piece(struct points_loader *loader, const uint8_t
     return device_check(cudaEventRecord(loader->sent[i], loader->stream), "uploading points", err);
 }
 
-static enum cuzk_status upload(struct points_loader *loader, const uint8_t *from, size_t n_bytes,
-                               char *to, struct cuzk_error *err)
+static enum cuzk_status upload_chunk(struct points_loader *loader, const uint8_t *from,
+                                     size_t n_bytes, char *to, struct cuzk_error *err)
 {
     for (size_t done = 0; done < n_bytes; done += PIECE_BYTES) {
         const size_t left = n_bytes - done;
@@ -76,17 +76,18 @@ size_t points_staging_bytes(enum msm_group group, uint32_t chunk_points)
 
 /* Brings a chunk to the slots of the staging area. The stream's order keeps the conversion behind
    the use of the chunk before. */
-static enum cuzk_status convert(struct points_loader *loader, const struct points_source *source,
-                                const struct points_chunk *chunk, void *slots, cudaStream_t stream,
-                                struct cuzk_error *err)
+static enum cuzk_status bring_chunk(struct points_loader *loader,
+                                    const struct points_source *source,
+                                    const struct points_chunk *chunk, void *slots,
+                                    cudaStream_t stream, struct cuzk_error *err)
 {
     const unsigned half = loader->next_half++ % 2;
     const size_t point_bytes = points_file_bytes(source->group);
     char *raw = (char *)source->staging + half * raw_bytes(source->group, source->chunk_points);
     TRY(device_check(cudaStreamWaitEvent(loader->stream, loader->converted[half], 0),
                      "uploading points", err));
-    TRY(upload(loader, source->bytes + chunk->first * point_bytes, chunk->n * point_bytes, raw,
-               err));
+    TRY(upload_chunk(loader, source->bytes + chunk->first * point_bytes, chunk->n * point_bytes,
+                     raw, err));
     TRY(device_check(cudaEventRecord(loader->uploaded[half], loader->stream), "uploading points",
                      err));
     TRY(device_check(cudaStreamWaitEvent(stream, loader->uploaded[half], 0), "converting points",
@@ -112,7 +113,7 @@ enum cuzk_status points_load(struct points_loader *loader, const struct points_s
             .n = left < source->chunk_points ? left : source->chunk_points,
             .slots = slots,
         };
-        TRY(convert(loader, source, &chunk, slots, stream, err));
+        TRY(bring_chunk(loader, source, &chunk, slots, stream, err));
         TRY(use(context, &chunk, stream, err));
         first += chunk.n;
     }
@@ -128,8 +129,8 @@ static enum cuzk_status make_event(cudaEvent_t *event, struct cuzk_error *err)
         "making an event", err);
 }
 
-static enum cuzk_status start(struct points_loader *loader, unsigned threads,
-                              struct cuzk_error *err)
+static enum cuzk_status start_loader(struct points_loader *loader, unsigned threads,
+                                     struct cuzk_error *err)
 {
     if (threads == 0)
         threads = pool_cpus() < THREADS_DEFAULT ? pool_cpus() : THREADS_DEFAULT;
@@ -156,7 +157,7 @@ enum cuzk_status points_loader_open(unsigned threads, struct points_loader **out
     struct points_loader *loader = mem_zalloc(1, sizeof *loader);
     if (!loader)
         return error_set(err, CUZK_NO_MEMORY, "cuda: out of memory");
-    const enum cuzk_status status = start(loader, threads, err);
+    const enum cuzk_status status = start_loader(loader, threads, err);
     if (status != CUZK_OK) {
         points_loader_close(loader);
         return status;

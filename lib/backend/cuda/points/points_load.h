@@ -1,7 +1,7 @@
-/* A section of a parameter file on its way to the device, chunk after chunk: copied to pinned
-   memory by several threads, uploaded, converted and checked, and handed to whoever makes something
-   of the points. All of this overlaps; so loading what stays on the device and passing a section by
-   for every batch are the same. */
+/* A section of a parameter file on its way to the device, chunk after chunk: several threads copy
+   it to pinned memory, it is uploaded, converted and checked, and a function uses its points. All
+   of this overlaps. Loading what stays on the device and streaming a section for every batch are
+   the same. */
 #ifndef CUDA_POINTS_LOAD_H
 #define CUDA_POINTS_LOAD_H
 

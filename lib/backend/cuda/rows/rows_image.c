@@ -1,10 +1,9 @@
 #include "backend/cuda/rows/rows.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "r1cs/driver.h"
-#include "r1cs/rows_compile.h"
-#include "r1cs/walk.h"
+#include "r1cs/rows_program.h"
 
 /* A growing array that becomes a part of the image. */
 struct list {
@@ -176,7 +175,7 @@ static void add_placement(struct builder *builder, uint32_t index)
 }
 
 /* Appends the list to the image, if there is one yet, and returns its offset. */
-static size_t place(struct rows_image *image, const struct list *list)
+static size_t place_list(struct rows_image *image, const struct list *list)
 {
     const size_t at = image->n_bytes;
     const size_t bytes = list->n * list->element;
@@ -186,23 +185,23 @@ static size_t place(struct rows_image *image, const struct list *list)
     return at;
 }
 
-static void place_all(struct rows_image *image, const struct builder *builder)
+static void place_lists(struct rows_image *image, const struct builder *builder)
 {
     image->n_bytes = 0;
-    image->small = place(image, &builder->small);
-    image->coeffs = place(image, &builder->coeffs);
-    image->templates = place(image, &builder->templates);
-    image->codes = place(image, &builder->codes);
-    image->terms = place(image, &builder->terms);
-    image->wide = place(image, &builder->wide);
-    image->wide_terms = place(image, &builder->wide_terms);
-    image->placements = place(image, &builder->placements);
-    image->runs = place(image, &builder->runs);
-    image->sources = place(image, &builder->sources);
-    image->parts = place(image, &builder->parts);
+    image->small = place_list(image, &builder->small);
+    image->coeffs = place_list(image, &builder->coeffs);
+    image->templates = place_list(image, &builder->templates);
+    image->codes = place_list(image, &builder->codes);
+    image->terms = place_list(image, &builder->terms);
+    image->wide = place_list(image, &builder->wide);
+    image->wide_terms = place_list(image, &builder->wide_terms);
+    image->placements = place_list(image, &builder->placements);
+    image->runs = place_list(image, &builder->runs);
+    image->sources = place_list(image, &builder->sources);
+    image->parts = place_list(image, &builder->parts);
 }
 
-static void build(struct builder *builder)
+static void add_circuit(struct builder *builder)
 {
     const struct shape *shape = builder->shape;
     append(builder, &builder->small, builder->rows->small, 2 * SMALL_MAX + 1);
@@ -213,8 +212,8 @@ static void build(struct builder *builder)
         add_placement(builder, i);
 }
 
-static enum cuzk_status finish(const struct builder *builder, struct rows_image *image,
-                               struct cuzk_error *err)
+static enum cuzk_status make_image(const struct builder *builder, struct rows_image *image,
+                                   struct cuzk_error *err)
 {
     if (builder->terms.n > ROWS_TERMS_MAX || builder->rows->most_locals > ROWS_LOCALS_MAX)
         return error_set(err, CUZK_RESOURCE_EXHAUSTED,
@@ -222,12 +221,12 @@ static enum cuzk_status finish(const struct builder *builder, struct rows_image 
                          "%d and %d",
                          builder->terms.n, builder->rows->most_locals, ROWS_TERMS_MAX,
                          ROWS_LOCALS_MAX);
-    place_all(image, builder);
+    place_lists(image, builder);
     if (!builder->no_memory)
         image->bytes = mem_zalloc(image->n_bytes, 1);
     if (!image->bytes)
         return error_set(err, CUZK_NO_MEMORY, "rows of the circuit: out of memory");
-    place_all(image, builder);
+    place_lists(image, builder);
     image->n_parts = (uint32_t)builder->parts.n;
     image->most_locals = (uint32_t)builder->rows->most_locals;
     image->n_rows = (uint32_t)builder->shape->n_rows;
@@ -256,8 +255,8 @@ enum cuzk_status rows_image_make(const struct shape *shape, struct rows_image *o
         .sources = {.element = sizeof(uint32_t)},
         .parts = {.element = sizeof(struct rows_part)},
     };
-    build(&builder);
-    enum cuzk_status status = finish(&builder, out, err);
+    add_circuit(&builder);
+    enum cuzk_status status = make_image(&builder, out, err);
     struct list *lists[] = {&builder.small,      &builder.coeffs,     &builder.templates,
                             &builder.codes,      &builder.terms,      &builder.wide,
                             &builder.wide_terms, &builder.placements, &builder.runs,

@@ -1,6 +1,6 @@
-/* A ProvingEngine that proves nothing, over the real transport: the peer of foreign clients' checks
-   and of cuzk-bench's tests. Every job fails, but those whose id begins with "slow", which never
-   end.
+/* A ProvingEngine that proves nothing, over the real transport: the server for checks of foreign
+   clients and for tests of cuzk-bench. Every job fails, except jobs whose id begins with "slow",
+   which never end.
 
    usage: fake-engine [--listen ADDRESS]… [--inherit] [--cert F --key F [--client-ca F]]
    Prints "ready ADDRESS" for every address, and ends in order on SIGTERM. */
@@ -61,7 +61,7 @@ static void *decode(struct rpc_call *call, const ProtobufCMessageDescriptor *typ
     return message;
 }
 
-/* ---- waiting ---- */
+/* --- Waiting ---------------------------------------------------------------------------------- */
 
 static void on_cancelled(void *user, enum rpc_code reason)
 {
@@ -89,7 +89,7 @@ static void answer_waiting(struct waiting *waiting)
         reply(waiting->call, &response.base);
 }
 
-/* Takes out those that are over and returns when the next one will be. */
+/* Removes the calls that are over and returns when the next one will be. */
 static uint64_t answer_finished(void)
 {
     uint64_t next_ms = UINT64_MAX;
@@ -144,7 +144,7 @@ static void wait_for(struct rpc_call *call, const char *job_id, uint64_t timeout
     pthread_mutex_unlock(&waiters.mutex);
 }
 
-/* ---- methods ---- */
+/* --- Methods ---------------------------------------------------------------------------------- */
 
 static bool slow(const char *job_id)
 {
