@@ -25,7 +25,7 @@ struct g2_pair {
 };
 
 /* Bytes of scratch that n pairs need, and the alignment that it must have. */
-enum { AFFINE_SCRATCH_BYTES = 96, AFFINE_SCRATCH_EXTRA = 1024, AFFINE_SCRATCH_ALIGN = 64 };
+enum { AFFINE_SCRATCH_BYTES = 128, AFFINE_SCRATCH_EXTRA = 1024, AFFINE_SCRATCH_ALIGN = 64 };
 static inline size_t affine_scratch_bytes(size_t n)
 {
     return n * AFFINE_SCRATCH_BYTES + AFFINE_SCRATCH_EXTRA;
@@ -76,6 +76,7 @@ extern const struct g1_kernel g1_kernel_portable;
 extern const struct g2_kernel g2_kernel_portable;
 extern const struct g1_kernel g1_kernel_avx2; /* x86-64 with AVX2 and FMA */
 extern const struct g1_kernel g1_kernel_ifma; /* x86-64 with AVX-512 IFMA */
+extern const struct g2_kernel g2_kernel_ifma;
 
 /* The kernels that run on this machine, the fastest first; NULL follows the last one. */
 const struct g1_kernel *const *g1_kernels(void);

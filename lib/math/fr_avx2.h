@@ -10,9 +10,7 @@
 
 #if defined(MATH_HAVE_AVX2)
 
-#include "math/fr.h"
-
-enum { LIMBS = 5 };
+#include "math/fr_limbs.h"
 
 struct vec {
     __m256i limb[LIMBS];
@@ -43,7 +41,8 @@ static const struct factor modulus = {{
     AVX2_LANES(0x7d483339d8080),
     AVX2_LANES(0x073eda753299d),
 }};
-AVX2_INLINE void to_double(struct factor *out, const struct vec *a)
+
+AVX2_INLINE void to_factor(struct factor *out, const struct vec *a)
 {
     AVX2_UNROLL
     for (unsigned i = 0; i < LIMBS; i++)
@@ -85,26 +84,15 @@ AVX2_INLINE void subtract_if(struct vec *a, const int64_t minus_kr[LIMBS])
     avx2_subtract_if(a->limb, minus_kr, LIMBS);
 }
 
-/* From x·2^256 to x·2^260. */
-static inline void to_factor_form(struct fr *out, const struct fr *a)
-{
-    fr_double(out, a);
-    for (unsigned i = 1; i < 4; i++)
-        fr_double(out, out);
-}
-
 /* The factor that multiplies by value. */
 static inline void set_single_factor(struct single_factor *out, const struct fr *value)
 {
     struct fr factor;
+    int64_t limbs[LIMBS];
     to_factor_form(&factor, value);
-    const uint64_t *w = factor.v.l;
-    const uint64_t mask = (uint64_t)AVX2_LIMB_MASK;
-    out->limb[0] = (double)(w[0] & mask);
-    out->limb[1] = (double)((w[0] >> 52 | w[1] << 12) & mask);
-    out->limb[2] = (double)((w[1] >> 40 | w[2] << 24) & mask);
-    out->limb[3] = (double)((w[2] >> 28 | w[3] << 36) & mask);
-    out->limb[4] = (double)(w[3] >> 16);
+    set_limbs(limbs, &factor);
+    for (unsigned i = 0; i < LIMBS; i++)
+        out->limb[i] = (double)limbs[i];
 }
 
 #endif

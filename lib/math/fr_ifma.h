@@ -10,9 +10,9 @@
 
 #if defined(MATH_HAVE_IFMA)
 
-#include "math/fr.h"
+#include "math/fr_limbs.h"
 
-enum { LIMBS = 5, LANES = IFMA_LANES };
+enum { LANES = IFMA_LANES };
 
 struct vec {
     __m512i limb[LIMBS];
@@ -84,26 +84,6 @@ IFMA_INLINE void vec_to_rows(__m512i row[4], const struct vec *a)
 IFMA_INLINE void subtract_if(struct vec *a, const int64_t m[LIMBS])
 {
     ifma_subtract_if(a->limb, m, LIMBS);
-}
-
-/* From x·2^256 to x·2^260. */
-static inline void to_factor_form(struct fr *out, const struct fr *a)
-{
-    fr_double(out, a);
-    for (unsigned i = 1; i < 4; i++)
-        fr_double(out, out);
-}
-
-/* The limbs of an element's words. */
-static inline void set_limbs(int64_t out[LIMBS], const struct fr *a)
-{
-    const uint64_t *w = a->v.l;
-    const uint64_t mask = (uint64_t)IFMA_LIMB_MASK;
-    out[0] = (int64_t)(w[0] & mask);
-    out[1] = (int64_t)((w[0] >> 52 | w[1] << 12) & mask);
-    out[2] = (int64_t)((w[1] >> 40 | w[2] << 24) & mask);
-    out[3] = (int64_t)((w[2] >> 28 | w[3] << 36) & mask);
-    out[4] = (int64_t)(w[3] >> 16);
 }
 
 /* The factor that multiplies by value. */

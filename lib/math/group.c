@@ -80,6 +80,19 @@ bool g1_read_integers(struct g1_affine *out, const uint8_t bytes[G1_BYTES])
     return !g1_affine_is_infinity(out);
 }
 
+bool g2_read_integers(struct g2_affine *out, const uint8_t bytes[G2_BYTES])
+{
+    for (unsigned i = 0; i < 4; i++) {
+        if (memcmp(bytes + i * FP_BYTES, modulus_bytes, FP_BYTES) >= 0)
+            return false;
+    }
+    read_integer(&out->p.x.fp[1], bytes);
+    read_integer(&out->p.x.fp[0], bytes + FP_BYTES);
+    read_integer(&out->p.y.fp[1], bytes + 2 * FP_BYTES);
+    read_integer(&out->p.y.fp[0], bytes + 3 * FP_BYTES);
+    return !g2_affine_is_infinity(out);
+}
+
 bool g1_decode_compressed(struct g1_affine *out, const uint8_t bytes[G1_COMPRESSED_BYTES])
 {
     if ((bytes[0] & (FLAG_COMPRESSED | FLAG_INFINITY)) != FLAG_COMPRESSED)

@@ -38,9 +38,10 @@ enum point_check {
 /* Decode one point; false if it is malformed, infinity, or fails the check. */
 bool g1_decode(struct g1_affine *out, const uint8_t bytes[G1_BYTES], enum point_check check);
 bool g2_decode(struct g2_affine *out, const uint8_t bytes[G2_BYTES], enum point_check check);
-/* The coordinates as plain integers, not in Montgomery form; fails as g1_decode with
+/* The coordinates as plain integers, not in Montgomery form; fail as decoding with
    POINT_CHECK_NONE does. For kernels with a form of their own (math/affine.h). */
 bool g1_read_integers(struct g1_affine *out, const uint8_t bytes[G1_BYTES]);
+bool g2_read_integers(struct g2_affine *out, const uint8_t bytes[G2_BYTES]);
 /* The compressed forms are those of proofs and are always checked completely. */
 bool g1_decode_compressed(struct g1_affine *out, const uint8_t bytes[G1_COMPRESSED_BYTES]);
 bool g2_decode_compressed(struct g2_affine *out, const uint8_t bytes[G2_COMPRESSED_BYTES]);

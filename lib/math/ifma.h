@@ -49,14 +49,13 @@ IFMA_INLINE void ifma_subtract_if(__m512i *limbs, const int64_t *m, const unsign
         limbs[i] = _mm512_mask_mov_epi64(limbs[i], enough, t[i]);
 }
 
-/* Divides 2n columns by R = 2^52n modulo the modulus, column by column; the quotient, with carries
-   done, goes to out. minus_inverse is -1/modulus mod 2^52. n is a constant wherever this is
-   inlined. */
-IFMA_INLINE void ifma_reduce(__m512i *out, __m512i *column, const int64_t *modulus,
-                             int64_t minus_inverse, const unsigned n)
+/* Divides the number in 2n columns, which may have signs, by R = 2^52n modulo the modulus: the
+   quotient is in the last n of them, without carries. minus_inverse is -1/modulus mod 2^52. n is a
+   constant wherever this is inlined. */
+IFMA_INLINE void ifma_divide(__m512i *column, const int64_t *modulus, int64_t minus_inverse,
+                             const unsigned n)
 {
     const __m512i zero = _mm512_setzero_si512();
-    const __m512i mask = ifma_set(IFMA_LIMB_MASK);
     IFMA_UNROLL
     for (unsigned i = 0; i < n; i++) {
         const __m512i q = _mm512_madd52lo_epu64(zero, column[i], ifma_set(minus_inverse));
@@ -66,24 +65,32 @@ IFMA_INLINE void ifma_reduce(__m512i *out, __m512i *column, const int64_t *modul
             column[i + j] = _mm512_madd52lo_epu64(column[i + j], q, m);
             column[i + j + 1] = _mm512_madd52hi_epu64(column[i + j + 1], q, m);
         }
-        column[i + 1] = _mm512_add_epi64(column[i + 1], _mm512_srli_epi64(column[i], 52));
+        column[i + 1] = _mm512_add_epi64(column[i + 1], _mm512_srai_epi64(column[i], 52));
     }
-    IFMA_UNROLL
-    for (unsigned k = n; k + 1 < 2 * n; k++) {
-        column[k + 1] = _mm512_add_epi64(column[k + 1], _mm512_srli_epi64(column[k], 52));
-        out[k - n] = _mm512_and_si512(column[k], mask);
-    }
-    out[n - 1] = column[2 * n - 1];
 }
 
-/* out = a·b/R mod p, R = 2^52n, below p + a·b/R; operands of n limbs, all of them below 2^52. */
-IFMA_INLINE void ifma_montgomery(__m512i *out, const __m512i *a, const __m512i *b,
-                                 const int64_t *modulus, int64_t minus_inverse, const unsigned n)
+/* As ifma_divide; the quotient goes to out, with carries done. */
+IFMA_INLINE void ifma_reduce(__m512i *out, __m512i *column, const int64_t *modulus,
+                             int64_t minus_inverse, const unsigned n)
 {
-    __m512i column[2 * IFMA_LIMBS_MAX];
+    ifma_divide(column, modulus, minus_inverse, n);
+    IFMA_UNROLL
+    for (unsigned i = 0; i < n; i++)
+        out[i] = column[n + i];
+    ifma_carry(out, n);
+}
+
+IFMA_INLINE void ifma_clear(__m512i *column, const unsigned n)
+{
     IFMA_UNROLL
     for (unsigned k = 0; k < 2 * n; k++)
         column[k] = _mm512_setzero_si512();
+}
+
+/* Adds a·b to 2n columns; operands of n limbs, all of them below 2^52. */
+IFMA_INLINE void ifma_multiply_add(__m512i *column, const __m512i *a, const __m512i *b,
+                                   const unsigned n)
+{
     IFMA_UNROLL
     for (unsigned i = 0; i < n; i++) {
         IFMA_UNROLL
@@ -92,6 +99,15 @@ IFMA_INLINE void ifma_montgomery(__m512i *out, const __m512i *a, const __m512i *
             column[i + j + 1] = _mm512_madd52hi_epu64(column[i + j + 1], a[i], b[j]);
         }
     }
+}
+
+/* out = a·b/R mod p, R = 2^52n, below p + a·b/R; operands as for ifma_multiply_add. */
+IFMA_INLINE void ifma_montgomery(__m512i *out, const __m512i *a, const __m512i *b,
+                                 const int64_t *modulus, int64_t minus_inverse, const unsigned n)
+{
+    __m512i column[2 * IFMA_LIMBS_MAX];
+    ifma_clear(column, n);
+    ifma_multiply_add(column, a, b, n);
     ifma_reduce(out, column, modulus, minus_inverse, n);
 }
 
@@ -100,9 +116,7 @@ IFMA_INLINE void ifma_square(__m512i *out, const __m512i *a, const int64_t *modu
                              int64_t minus_inverse, const unsigned n)
 {
     __m512i column[2 * IFMA_LIMBS_MAX];
-    IFMA_UNROLL
-    for (unsigned k = 0; k < 2 * n; k++)
-        column[k] = _mm512_setzero_si512();
+    ifma_clear(column, n);
     IFMA_UNROLL
     for (unsigned i = 0; i < n; i++) {
         IFMA_UNROLL

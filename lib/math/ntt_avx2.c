@@ -49,8 +49,8 @@ static void vec_mul(struct vec *out, const struct vec *a, const struct vec *fact
 {
     struct factor x;
     struct factor y;
-    to_double(&x, a);
-    to_double(&y, factor);
+    to_factor(&x, a);
+    to_factor(&y, factor);
     multiply_limbs(out, &x, &y);
 }
 
@@ -58,7 +58,7 @@ AVX2_INLINE void multiply_twiddle(struct vec *out, const struct vec *a, const st
 {
     struct factor x;
     struct factor y;
-    to_double(&x, a);
+    to_factor(&x, a);
     AVX2_UNROLL
     for (unsigned i = 0; i < LIMBS; i++)
         y.limb[i] = _mm256_broadcast_sd(&w->factor.limb[i]);

@@ -330,12 +330,13 @@ const struct poseidon_arith *const *poseidon_ariths(void)
 {
     static const struct poseidon_arith *const all[] = {
 #if defined(__x86_64__)
+        &poseidon_arith_ifma,
         &poseidon_arith_avx2,
 #endif
         &poseidon_arith_portable,
         NULL
     };
-    return cpu_has_avx2() ? &all[0] : &all[ARRAY_LEN(all) - 2];
+    return cpu_has_ifma() ? &all[0] : cpu_has_avx2() ? &all[1] : &all[ARRAY_LEN(all) - 2];
 }
 
 const char *poseidon_arith_name(const struct poseidon_arith *arith)

@@ -61,14 +61,15 @@ void poseidon_trace(struct fr *trace, unsigned arity, enum poseidon_domain domai
 struct poseidon_arith;
 extern const struct poseidon_arith poseidon_arith_portable;
 extern const struct poseidon_arith poseidon_arith_avx2; /* x86-64 with AVX2 and FMA */
+extern const struct poseidon_arith poseidon_arith_ifma; /* x86-64 with AVX-512 IFMA */
 /* The implementations that run on this machine, the fastest first; NULL follows the last one. */
 const struct poseidon_arith *const *poseidon_ariths(void);
 const char *poseidon_arith_name(const struct poseidon_arith *arith);
 
 /* n times poseidon_trace: instance k reads inputs[k] and writes traces[k], and traces do not
-   overlap inputs. arith NULL: the fastest, which takes the time of the next multiple of
-   POSEIDON_LANES / 2 instances. */
-enum { POSEIDON_LANES = 8 };
+   overlap inputs. arith NULL: the fastest, whose vectors are full if n is a multiple of
+   POSEIDON_LANES. */
+enum { POSEIDON_LANES = 16 };
 void poseidon_traces(const struct poseidon_arith *arith, unsigned arity,
                      enum poseidon_domain domain, size_t n, const struct fr *const inputs[],
                      struct fr *const traces[]);

@@ -125,8 +125,7 @@ static void G(additions_are_complete)(void **state)
     }
 }
 
-/* --- Kernels
-   ------------------------------------------------------------------------------------ */
+/* --- Kernels ---------------------------------------------------------------------------------- */
 
 /* Every kind of pair in every position of a batch, with the result beside or over an operand. */
 static void G(check_pairs)(const struct G(kernel) * kernel, size_t n, unsigned seed)
@@ -195,6 +194,73 @@ static void G(pairs_of_every_kind)(void **state)
         for (size_t n = 0; n <= 40; n++) {
             for (unsigned seed = 0; seed < 5; seed++)
                 G(check_pairs)(*kernel, n, seed);
+        }
+    }
+}
+
+/* Coordinates whose components are 0, 1, 2, -2 or -1 modulo q. Such points are on other
+   curves y² = x³ + b, each on its own: the formulas of an addition do not contain b. */
+static size_t G(edge_points)(uint8_t bytes[][GROUP_BYTES])
+{
+    enum { EDGES = 5, FP_BYTES = 48, DEGREE = GROUP_BYTES / FP_BYTES / 2 };
+    uint8_t edge[EDGES][FP_BYTES] = {{0}};
+    for (unsigned k = 1; k < EDGES; k++) {
+        const uint64_t words[6] = {k < 3 ? k : EDGES - k};
+        blst_fp number;
+        blst_fp_from_uint64(&number, words);
+        blst_fp_cneg(&number, &number, k >= 3);
+        blst_bendian_from_fp(edge[k], &number);
+    }
+    const size_t n = DEGREE == 1 ? EDGES : (size_t)EDGES * EDGES;
+    for (size_t k = 0; k < n; k++) {
+        for (size_t j = 0, digits = k; j < DEGREE; j++, digits /= EDGES) {
+            /* Points of different number have different x. */
+            memcpy(bytes[k] + j * FP_BYTES, edge[digits % EDGES], FP_BYTES);
+            memcpy(bytes[k] + (DEGREE + j) * FP_BYTES, edge[(digits + 2 + j) % EDGES], FP_BYTES);
+        }
+    }
+    return n;
+}
+
+static void G(pairs_of_edge_values)(void **state)
+{
+    (void)state;
+    enum { MOST = 25 };
+    _Alignas(AFFINE_SCRATCH_ALIGN) static uint8_t
+        scratch[MOST * AFFINE_SCRATCH_BYTES + AFFINE_SCRATCH_EXTRA];
+    static uint8_t bytes[MOST][GROUP_BYTES];
+    const size_t n = G(edge_points)(bytes);
+    for (const struct G(kernel) *const *kernel = G(kernels)(); *kernel; kernel++) {
+        struct G(affine) points[MOST];
+        struct G(affine) standard[MOST];
+        struct G(affine) out[MOST];
+        assert_int_equal((*kernel)->decode(points, bytes[0], NULL, n), n);
+        for (size_t i = 0; i < n; i++) {
+            (*kernel)->to_standard(&standard[i], &points[i]);
+            struct G(affine) expected;
+            assert_true(G(decode)(&expected, bytes[i], POINT_CHECK_NONE));
+            assert_memory_equal(&standard[i], &expected, sizeof expected);
+        }
+        for (size_t turn = 0; turn < 2 * n; turn++) {
+            struct G(pair) pairs[MOST];
+            for (size_t i = 0; i < n; i++)
+                pairs[i] = (struct G(pair)){&points[i], &points[(i + turn) % n], &out[i], turn < n};
+            (*kernel)->add_pairs(pairs, n, scratch, NULL);
+            for (size_t i = 0; i < n; i++) {
+                struct JACOBIAN expected;
+                struct JACOBIAN b;
+                struct JACOBIAN sum;
+                G(from_affine)(&expected, &standard[i]);
+                G(from_affine)(&b, &standard[(i + turn) % n]);
+                if (turn < n)
+                    POINT_OP(cneg)(&b.p, true);
+                G(add)(&expected, &expected, &b);
+                struct G(affine) affine;
+                (*kernel)->to_standard(&affine, &out[i]);
+                G(from_affine)(&sum, &affine);
+                if (!G(equal)(&sum, &expected))
+                    fail_msg("kernel %s: points %zu and %zu", (*kernel)->name, i, (i + turn) % n);
+            }
         }
     }
 }

@@ -40,6 +40,7 @@ int main(void)
         BOTH(points_outside_the_subgroup),
         BOTH(additions_are_complete),
         BOTH(pairs_of_every_kind),
+        BOTH(pairs_of_edge_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
