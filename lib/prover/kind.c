@@ -7,6 +7,9 @@
 /* By number, from 1 on. NULL: requests of this kind are refused. */
 static const struct proof_kind *kinds[CUZK_PROOF_KINDS] = {
     [CUZK_POREP - 1] = &kind_porep,
+    [CUZK_SNAP - 1] = &kind_update,
+    [CUZK_WINDOW_POST - 1] = &kind_post,
+    [CUZK_WINNING_POST - 1] = &kind_post,
 };
 
 /* "porep_c2 is", "porep_c2, snap_update are": the kinds that are served. */

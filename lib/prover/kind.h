@@ -56,5 +56,7 @@ void kind_replace(enum cuzk_proof_kind number, const struct proof_kind *kind);
 
 /* The kinds, one in each file of kinds/. */
 extern const struct proof_kind kind_porep;
+extern const struct proof_kind kind_post; /* WinningPoSt and WindowPoSt */
+extern const struct proof_kind kind_update;
 
 #endif

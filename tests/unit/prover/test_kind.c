@@ -177,13 +177,18 @@ static void kinds_that_are_not_served_are_refused(void **state)
     struct cuzk_engine *engine = open_engine("cpu");
     struct cuzk_error err;
     char id[CUZK_JOB_ID_BYTES];
+    kind_replace(CUZK_WINNING_POST, NULL);
     assert_int_equal(submit(engine, CUZK_WINNING_POST, good, 1, id, &err), CUZK_UNSUPPORTED);
-    assert_string_equal(err.text,
-                        "proof_kind: winning_post is not supported, porep_c2, snap_update are");
+    assert_string_equal(
+        err.text,
+        "proof_kind: winning_post is not supported, porep_c2, snap_update, window_post are");
+    kind_replace(CUZK_WINDOW_POST, NULL);
     kind_replace(CUZK_SNAP, NULL);
     assert_int_equal(submit(engine, CUZK_SNAP, good, 1, id, &err), CUZK_UNSUPPORTED);
     assert_string_equal(err.text, "proof_kind: snap_update is not supported, porep_c2 is");
     kind_replace(CUZK_SNAP, &kind_made_up);
+    kind_replace(CUZK_WINDOW_POST, &kind_post);
+    kind_replace(CUZK_WINNING_POST, &kind_post);
     cuzk_engine_close(engine);
 }
 
@@ -204,7 +209,7 @@ static int tear_down(void **state)
 {
     (void)state;
     char command[64];
-    kind_replace(CUZK_SNAP, NULL);
+    kind_replace(CUZK_SNAP, &kind_update);
     circuit_add(NULL, NULL);
     snprintf(command, sizeof command, "rm -r '%s'", folder);
     FILE *pipe = popen(command, "r");

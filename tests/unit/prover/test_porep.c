@@ -120,7 +120,7 @@ static void wrong_requests_fail_fast(void **state)
         enum cuzk_status refused; /* at once, or CUZK_OK */
         const char *text;
     } cases[] = {
-        {{.kind = CUZK_WINNING_POST}, CUZK_UNSUPPORTED, "winning_post"},
+        {{.kind = CUZK_WINNING_POST}, CUZK_INVALID_ARGUMENT, "randomness: missing"},
         {{.sector_bytes = 3000}, CUZK_INVALID_ARGUMENT, "sector_size"},
         {{.sector_bytes = 8 << 20}, CUZK_BAD_PARAMS, "porep-8m"},
         {{.registered_proof = 1000}, CUZK_INVALID_ARGUMENT, "registered_proof"},
