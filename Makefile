@@ -1,28 +1,37 @@
 # The front of the build. A new user needs `make demo` and `make check` only; both set up the
 # machine first, which needs root the first time.
 .DEFAULT_GOAL := all
-.PHONY: all setup demo check check-long tidy bench install clean format asan tsan
+.PHONY: all build setup setup-tests demo check check-long tidy bench install clean format asan tsan
 
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
 all: setup
+	$(MAKE) --no-print-directory build
+
+# Needs no network; what is missing is named, and tools/setup installs it.
+build:
 	cmake --preset release >/dev/null
 	cmake --build build -j $(JOBS)
 
+# What building needs, and what only the tests need besides.
 setup:
 	tools/setup
+setup-tests:
+	tools/setup --tests
 
 # A real 2 KiB C1 through the daemon to verified proofs and a waterfall.
 demo: all
 	tools/demo
 
 # Everything that must hold before a commit.
-check: all
+check: setup-tests
+	$(MAKE) --no-print-directory build
 	tools/check
 
 # The same, and the tests that take minutes or need much memory.
-check-long: all
+check-long: setup-tests
+	$(MAKE) --no-print-directory build
 	CUZK_TEST_LONG=1 tools/check
 
 tidy:
@@ -39,7 +48,7 @@ asan tsan:
 format:
 	git ls-files '*.c' '*.h' '*.cpp' '*.cu' '*.cuh' | grep -v '^vectors/' | xargs clang-format -i
 
-install: all
+install: build
 	cmake --install build --prefix $(PREFIX)
 
 clean:
