@@ -182,6 +182,9 @@ int command_metrics(const struct bench_globals *globals, int argc, char **argv);
 int command_preload(const struct bench_globals *globals, int argc, char **argv);
 int command_evict(const struct bench_globals *globals, int argc, char **argv);
 int command_cancel(const struct bench_globals *globals, int argc, char **argv);
+/* The bytes of "2KiB", "8MiB", …; 0 if it is no sector size. */
+uint64_t bench_sector_size(const char *text);
+int command_gen_vanilla(const struct bench_globals *globals, int argc, char **argv);
 int command_gen_c1(const struct bench_globals *globals, int argc, char **argv);
 int command_synth(const struct bench_globals *globals, int argc, char **argv);
 

@@ -22,7 +22,7 @@
 
 /* --- Gen-c1 ----------------------------------------------------------------------------------- */
 
-static uint64_t sector_size(const char *text)
+uint64_t bench_sector_size(const char *text)
 {
     static const struct {
         const char *name;
@@ -95,7 +95,7 @@ int command_gen_c1(const struct bench_globals *globals, int argc, char **argv)
         if (option == 'h')
             return print_gen_usage(stdout), EXIT_CODE_OK;
         if (option == 's')
-            good = good && (bytes = sector_size(optarg)) != 0;
+            good = good && (bytes = bench_sector_size(optarg)) != 0;
         else if (option == 'S')
             good = good && (has_seed = hex_decode(optarg, seed, sizeof seed));
         else if (option == 'o')

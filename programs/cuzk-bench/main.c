@@ -28,6 +28,7 @@ static const struct command commands[] = {
     {"cancel", command_cancel, "cancel a job"},
     {"synth", command_synth, "measure synthesis in this process, without a daemon"},
     {"gen-c1", command_gen_c1, "make a valid C1 of any sector size, without a sector"},
+    {"gen-vanilla", command_gen_vanilla, "the same for winning, wpost and snap"},
 };
 
 static void print_usage(FILE *out)

@@ -115,6 +115,15 @@ class Kinds(unittest.TestCase):
         self.assertEqual(status, FAILED, answer)
         self.assertIn("vanilla_proofs[0]: comm_r_new is not the hash of", answer["error"])
 
+    def test_made_up_sectors(self):
+        for kind, more in (("winning", []), ("wpost", ["--sectors", "2"]), ("snap", [])):
+            vanilla = self.path(f"{kind}.json")
+            made = run(BENCH, "gen-vanilla", "-t", kind, "--size", "2KiB", "-o", vanilla, *more)
+            self.assertEqual(made.returncode, 0, made.stderr)
+            proved = run(BENCH, "-a", self.daemon.address, "--json", "single",
+                         *made.stdout.split(), timeout=600)
+            self.assertEqual(proved.returncode, 0, proved.stdout + proved.stderr)
+
     def test_the_sector_size_may_be_left_out(self):
         """A WindowPoSt without sector size and registered proof, as a plain client sends it."""
         values = read_json(f"{REFERENCE}/window-2k/one-public.json")
