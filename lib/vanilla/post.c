@@ -183,12 +183,19 @@ static enum cuzk_status check_lengths(const struct post_public *values,
     return CUZK_OK;
 }
 
+enum cuzk_status post_check_sizes(const struct post_public *values,
+                                  const struct post_vanilla *proofs, size_t n_proofs,
+                                  struct cuzk_error *err)
+{
+    TRY(check_count(values, n_proofs, err));
+    return check_lengths(values, proofs, n_proofs, err);
+}
+
 enum cuzk_status post_read(const struct post_public *values, const struct post_vanilla *proofs,
                            size_t n_proofs, struct pool *pool, struct post **out,
                            struct cuzk_error *err)
 {
-    TRY(check_count(values, n_proofs, err));
-    TRY(check_lengths(values, proofs, n_proofs, err));
+    TRY(post_check_sizes(values, proofs, n_proofs, err));
     struct post *post = mem_zalloc(1, sizeof *post);
     if (!post)
         return error_set(err, CUZK_NO_MEMORY, "no memory for a PoSt");

@@ -37,6 +37,12 @@ enum cuzk_status post_check_randomness(const uint8_t randomness[32], struct cuzk
 /* The length of a vanilla proof without anything behind it. */
 size_t post_vanilla_bytes(const struct post_public *values);
 
+/* Are there as many vanilla proofs as the kind allows, and is each long enough? Cheap.
+   CUZK_INVALID_ARGUMENT. */
+enum cuzk_status post_check_sizes(const struct post_public *values,
+                                  const struct post_vanilla *proofs, size_t n_proofs,
+                                  struct cuzk_error *err);
+
 /* The leaf that a sector opens for a challenge: `slot` of the partition, `n` of the sector's
    challenges. */
 uint64_t post_challenge_leaf(const struct post_public *values, uint64_t sector_id, unsigned slot,

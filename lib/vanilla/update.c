@@ -212,9 +212,9 @@ static enum cuzk_status read_public(struct update *update, struct cuzk_error *er
 }
 
 /* No memory is taken before the texts are long enough to fill it. */
-static enum cuzk_status check_lengths(const struct update_config *config,
-                                      const struct update_vanilla *proofs, size_t n_proofs,
-                                      struct cuzk_error *err)
+enum cuzk_status update_check_sizes(const struct update_config *config,
+                                    const struct update_vanilla *proofs, size_t n_proofs,
+                                    struct cuzk_error *err)
 {
     size_t wanted = update_vanilla_bytes(config);
     if (n_proofs != config->partitions)
@@ -236,7 +236,7 @@ enum cuzk_status update_read(const struct update_public *values,
                              const struct update_vanilla *proofs, size_t n_proofs,
                              struct pool *pool, struct update **out, struct cuzk_error *err)
 {
-    TRY(check_lengths(values->config, proofs, n_proofs, err));
+    TRY(update_check_sizes(values->config, proofs, n_proofs, err));
     struct update *update = mem_zalloc(1, sizeof *update);
     if (!update)
         return error_set(err, CUZK_NO_MEMORY, "no memory for a sector update");

@@ -32,6 +32,12 @@ struct update_vanilla {
 /* The length of a vanilla proof without anything behind it. */
 size_t update_vanilla_bytes(const struct update_config *config);
 
+/* Are there as many vanilla proofs as partitions, and is each long enough? Cheap.
+   CUZK_INVALID_ARGUMENT. */
+enum cuzk_status update_check_sizes(const struct update_config *config,
+                                    const struct update_vanilla *proofs, size_t n_proofs,
+                                    struct cuzk_error *err);
+
 /* Reads the vanilla proofs of all partitions, in their order. Reading is spread over the pool
    (NULL: the caller alone). CUZK_INVALID_ARGUMENT names what is wrong. Free with update_free. */
 enum cuzk_status update_read(const struct update_public *values,

@@ -102,6 +102,32 @@ static enum cuzk_status find_circuit(const struct request *request, const struct
     return CUZK_OK;
 }
 
+/* The request's payloads as vanilla proofs; the caller frees the list. */
+static enum cuzk_status list_proofs(const struct request *request, struct post_vanilla **out,
+                                    struct cuzk_error *err)
+{
+    struct post_vanilla *proofs = mem_alloc(request->n_payloads, sizeof *proofs);
+    if (!proofs)
+        return error_set(err, CUZK_NO_MEMORY, "no memory for %zu vanilla proofs",
+                         request->n_payloads);
+    for (size_t i = 0; i < request->n_payloads; i++)
+        proofs[i] = (struct post_vanilla){request->payloads[i].bytes, request->payloads[i].len};
+    *out = proofs;
+    return CUZK_OK;
+}
+
+static enum cuzk_status check_sizes(const struct request *request,
+                                    const struct circuit_info *circuit, struct cuzk_error *err)
+{
+    const struct post_public values = {.config = config_of(request, circuit->sector_bytes),
+                                       .winning = is_winning(request)};
+    struct post_vanilla *proofs;
+    TRY(list_proofs(request, &proofs, err));
+    enum cuzk_status status = post_check_sizes(&values, proofs, request->n_payloads, err);
+    mem_free(proofs);
+    return status;
+}
+
 static enum cuzk_status post_admit(const struct request *request,
                                    const struct circuit_info **circuit, struct cuzk_error *err)
 {
@@ -115,7 +141,8 @@ static enum cuzk_status post_admit(const struct request *request,
                          name_of(request));
     TRY(post_check_randomness(request->randomness, err));
     TRY(find_proof(request, &proof, err));
-    return find_circuit(request, proof, circuit, err);
+    TRY(find_circuit(request, proof, circuit, err));
+    return check_sizes(request, *circuit, err);
 }
 
 /* --- Input ------------------------------------------------------------------------------------ */
@@ -132,12 +159,8 @@ static enum cuzk_status read_proofs(struct post_work *work, const struct post_pu
                                     const struct request *request, struct pool *pool,
                                     struct cuzk_error *err)
 {
-    struct post_vanilla *proofs = mem_alloc(request->n_payloads, sizeof *proofs);
-    if (!proofs)
-        return error_set(err, CUZK_NO_MEMORY, "no memory for %zu vanilla proofs",
-                         request->n_payloads);
-    for (size_t i = 0; i < request->n_payloads; i++)
-        proofs[i] = (struct post_vanilla){request->payloads[i].bytes, request->payloads[i].len};
+    struct post_vanilla *proofs;
+    TRY(list_proofs(request, &proofs, err));
     enum cuzk_status status =
         post_read(values, proofs, request->n_payloads, pool, &work->post, err);
     mem_free(proofs);

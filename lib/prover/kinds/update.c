@@ -82,6 +82,31 @@ static enum cuzk_status check_commitment(const char *name, const uint8_t *bytes,
     return error_set(err, CUZK_INVALID_ARGUMENT, "%s: missing, a sector update has 32 bytes", name);
 }
 
+/* The request's payloads as vanilla proofs; the caller frees the list. */
+static enum cuzk_status list_proofs(const struct request *request, struct update_vanilla **out,
+                                    struct cuzk_error *err)
+{
+    struct update_vanilla *proofs = mem_alloc(request->n_payloads, sizeof *proofs);
+    if (!proofs)
+        return error_set(err, CUZK_NO_MEMORY, "no memory for %zu vanilla proofs",
+                         request->n_payloads);
+    for (size_t i = 0; i < request->n_payloads; i++)
+        proofs[i] = (struct update_vanilla){request->payloads[i].bytes, request->payloads[i].len};
+    *out = proofs;
+    return CUZK_OK;
+}
+
+static enum cuzk_status check_sizes(const struct request *request,
+                                    const struct circuit_info *circuit, struct cuzk_error *err)
+{
+    const struct update_config *config = update_config(circuit->sector_bytes, false);
+    struct update_vanilla *proofs;
+    TRY(list_proofs(request, &proofs, err));
+    enum cuzk_status status = update_check_sizes(config, proofs, request->n_payloads, err);
+    mem_free(proofs);
+    return status;
+}
+
 static enum cuzk_status update_admit(const struct request *request,
                                      const struct circuit_info **circuit, struct cuzk_error *err)
 {
@@ -91,7 +116,8 @@ static enum cuzk_status update_admit(const struct request *request,
     TRY(check_commitment("comm_r_old", request->comm_r_old, err));
     TRY(check_commitment("comm_r_new", request->comm_r_new, err));
     TRY(check_commitment("comm_d_new", request->comm_d_new, err));
-    return find_circuit(request, circuit, err);
+    TRY(find_circuit(request, circuit, err));
+    return check_sizes(request, *circuit, err);
 }
 
 /* --- Input ------------------------------------------------------------------------------------ */
@@ -108,12 +134,8 @@ static enum cuzk_status read_proofs(struct update_work *work, const struct updat
                                     const struct request *request, struct pool *pool,
                                     struct cuzk_error *err)
 {
-    struct update_vanilla *proofs = mem_alloc(request->n_payloads, sizeof *proofs);
-    if (!proofs)
-        return error_set(err, CUZK_NO_MEMORY, "no memory for %zu vanilla proofs",
-                         request->n_payloads);
-    for (size_t i = 0; i < request->n_payloads; i++)
-        proofs[i] = (struct update_vanilla){request->payloads[i].bytes, request->payloads[i].len};
+    struct update_vanilla *proofs;
+    TRY(list_proofs(request, &proofs, err));
     enum cuzk_status status =
         update_read(values, proofs, request->n_payloads, pool, &work->update, err);
     mem_free(proofs);
